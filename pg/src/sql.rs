@@ -16,6 +16,16 @@ impl Sql {
         Sql(text.as_bytes().to_vec())
     }
 
+    /// A statement, or a part of one, with these parts at its `{}`, in their order.
+    pub fn with(text: &str, parts: &[&dyn SqlPart]) -> Sql {
+        let mut texts = text.split("{}");
+        let first = Sql::new(texts.next().unwrap_or_default());
+        assert_eq!(texts.clone().count(), parts.len(), "{text}");
+        texts
+            .zip(parts)
+            .fold(first, |sql, (text, part)| part.add(sql).text(text))
+    }
+
     fn bytes(mut self, bytes: &[u8]) -> Sql {
         self.0.extend_from_slice(bytes);
         self
@@ -142,5 +152,28 @@ impl Sql {
     /// For a message, as in a hint.
     pub fn into_bytes(self) -> Vec<u8> {
         self.0
+    }
+}
+
+/// What [`Sql::with`] puts in: an identifier, a locked relation, or another part.
+pub trait SqlPart {
+    fn add(&self, sql: Sql) -> Sql;
+}
+
+impl SqlPart for CString {
+    fn add(&self, sql: Sql) -> Sql {
+        sql.name(self)
+    }
+}
+
+impl SqlPart for pg_sys::Oid {
+    fn add(&self, sql: Sql) -> Sql {
+        sql.relation(*self)
+    }
+}
+
+impl SqlPart for Sql {
+    fn add(&self, sql: Sql) -> Sql {
+        sql.sql(self)
     }
 }

@@ -4,10 +4,12 @@
 use linkage::model::Search;
 use pgrx::{pg_sys, IntoDatum};
 
-use super::model_records::ModelRecords;
-use super::pairs::{check_tables, model, options};
+use super::options::ModelOptions;
+use super::pair_limit::chosen;
+use super::pairs::{check_tables, model};
+use crate::models::records::prepared::PreparedRecords;
+use crate::models::search::blocks::Found;
 use crate::models::search::candidates::Candidates;
-use crate::models::search::{equality, similar};
 use crate::pairs::records::Records;
 use pg::budget::Budget;
 use pg::function::arguments::Arguments;
@@ -55,54 +57,34 @@ fn report(
     mut rows: ResultRows,
     job: &'static str,
 ) -> NewValue {
-    let (model, options) = (model(arguments, at), options(arguments, at + 1));
+    let (model, options) = (model(arguments, at), ModelOptions::given(arguments, at + 1));
     check_tables(&model, &relations, &options);
     let _job = progress::job(job, relations[0].oid);
     let memory = Budget::of_setting().bytes();
-    let mut records = ModelRecords::read(&model, relations, memory, job);
+    let mut records = PreparedRecords::read(&model, relations, memory, job);
     let n = f64::from(records.store.records);
-    let second = records.texts.second;
-    let chosen = equality::chosen(&model, n, records.all_pairs, options.most_pairs(n));
-    let all = vec![true; model.searches.len()];
-    let mut sketches = records.sketches(&model, &all);
+    let chosen = chosen(&model, n, records.all_pairs, options.most_pairs(n));
+    let searches = model.searches.iter().map(|planned| &planned.search);
+    records.read_sketches(&model.fields, model.swap, searches, |_| true);
     for (planned, is_chosen) in model.searches.iter().zip(chosen) {
-        let mut found = equality::Found::default();
+        let mut found = Found::default();
         match &planned.search {
             Search::Scan { .. } => found.pairs = records.all_pairs as u64,
-            Search::Similar {
-                fields,
-                least,
-                most,
-            } => {
+            search @ Search::Equal { .. } => {
+                found = records.search(search, None, memory / 4, |_, _| ());
+            }
+            search @ Search::Similar { .. } => {
                 let mut candidates = Candidates::new(&records.store, memory / 4, u64::MAX);
                 let push = |a: u32, b: u32| candidates.push(a, b, 0);
-                found = similar::pairs(
-                    &mut sketches,
-                    fields,
-                    *least,
-                    *most,
-                    second,
-                    memory / 4,
-                    push,
-                );
+                found = records.search(search, None, memory / 4, push);
                 found.pairs = 0;
                 for (i, (pair, _)) in candidates.finish_shown().enumerate() {
                     if i % 256 == 0 {
                         check_for_interrupts();
                     }
                     let pattern = records.store.compare(pair).pattern;
-                    found.pairs += u64::from(planned.search.takes(pattern));
+                    found.pairs += u64::from(search.takes(pattern));
                 }
-            }
-            Search::Equal { fields, most } => {
-                found = equality::pairs(
-                    &mut records.identities,
-                    fields,
-                    *most,
-                    second,
-                    memory / 4,
-                    |_, _| (),
-                );
             }
         }
         let name = to_database(&model.search_meaning(&planned.search));

@@ -27,6 +27,17 @@ pub struct FieldWish {
     pub reading: Option<Reading>,
 }
 
+impl FieldWish {
+    /// Kind and reading are to be guessed.
+    fn guessed(name: String) -> FieldWish {
+        FieldWish {
+            name,
+            kind: None,
+            reading: None,
+        }
+    }
+}
+
 const MAY_NOT_BE_READ: &str = "may not be read";
 
 fn c_name(name: &str) -> CString {
@@ -89,13 +100,8 @@ fn invalid(message: String) -> ! {
 
 /// `column`, `column:kind` or `column:kind(reading)`. A column's name may have a colon.
 fn parse(oid: pg_sys::Oid, field: &str) -> FieldWish {
-    let wish = |name: &str| FieldWish {
-        name: name.to_owned(),
-        kind: None,
-        reading: None,
-    };
     if catalog::column(oid, &c_name(field)).is_some() {
-        return wish(field);
+        return FieldWish::guessed(field.to_owned());
     }
     // A format of dates may have a colon as well.
     let (head, argument) = match field.strip_suffix(')').and_then(|all| all.split_once('(')) {
@@ -103,7 +109,7 @@ fn parse(oid: pg_sys::Oid, field: &str) -> FieldWish {
         _ => (field, None),
     };
     let Some((name, kind)) = head.rsplit_once(':') else {
-        return wish(field);
+        return FieldWish::guessed(field.to_owned());
     };
     let known = Kind::of_name(kind).and_then(|kind| {
         let reading = argument.map(|name| Reading::of_name(kind, name));
@@ -111,9 +117,9 @@ fn parse(oid: pg_sys::Oid, field: &str) -> FieldWish {
     });
     match known {
         Ok((kind, reading)) => FieldWish {
+            name: name.to_owned(),
             kind: Some(kind),
             reading,
-            ..wish(name)
         },
         Err(e) => raise(&e.detail(format!("It is written behind the column \"{}\".", name))),
     }
@@ -168,11 +174,7 @@ fn all(oid: pg_sys::Oid, key: &CStr, left_out: &mut Vec<LeftOut>) -> Vec<FieldWi
                     computed.push((number, sources));
                 }
                 chosen.push(number);
-                fields.push(FieldWish {
-                    name,
-                    kind: None,
-                    reading: None,
-                });
+                fields.push(FieldWish::guessed(name));
             }
         }
     }
@@ -272,22 +274,17 @@ pub fn columns<'a>(
         .map(|name| {
             let column = RecordColumn::of(oid, c_name(name), relation);
             if has_changing_text(column.type_oid) {
-                refuse_type(name, &column, relation);
+                let of_type = readable(catalog::type_name(column.type_oid).to_bytes());
+                let message = format!(
+                    "column \"{name}\" of relation \"{relation}\" is of type {of_type}, which cannot be compared"
+                );
+                raise(
+                    &Error::new(ErrorKind::InvalidParameter, message)
+                        .detail("How such a value is written depends on settings of the session.")
+                        .hint("Use a view that gives it as a text, a number or a date."),
+                );
             }
             column
         })
         .collect()
-}
-
-fn refuse_type(name: &str, column: &RecordColumn, relation: &str) -> ! {
-    let of_type = readable(catalog::type_name(column.type_oid).to_bytes());
-    let message = format!(
-        "column \"{}\" of relation \"{relation}\" is of type {of_type}, which cannot be compared",
-        name
-    );
-    raise(
-        &Error::new(ErrorKind::InvalidParameter, message)
-            .detail("How such a value is written depends on settings of the session.")
-            .hint("Use a view that gives it as a text, a number or a date."),
-    )
 }

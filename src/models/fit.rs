@@ -6,7 +6,7 @@ use linkage::model::json::write_model;
 use linkage::model::{FieldModel, MatchModel, Status};
 use pgrx::pg_sys;
 
-use super::fields::{columns, wishes};
+use super::fields::wishes;
 use super::fit_model::fit;
 use super::fit_records::{FitFields, FitRecords};
 use super::guess;
@@ -15,7 +15,7 @@ use crate::models::records::labels::Labels;
 use crate::models::records::read::Table;
 use crate::pairs::records::Records;
 use pg::budget::Budget;
-use pg::catalog;
+
 use pg::entry;
 use pg::error::{raise, warn, OrRaise};
 use pg::function::arguments::Arguments;
@@ -31,7 +31,9 @@ const NONE: f64 = 0.01;
 const FEW: f64 = 100.0;
 
 /// What to do about a model that must not be used.
-pub const OTHER_DATA: &str = "Fit a model to more records or to other fields, or use this one all the same by the option {\"force\": true}.";
+pub const OTHER_DATA: &str =
+    "Fit a model to more records or to other fields, or use this one all the same by the \
+                              option {\"force\": true}.";
 
 /// `(rel regclass, key name, fields text[], personal name[], labels regclass, options jsonb) RETURNS jsonb`
 #[entry(stable, called_on_null, parallel_unsafe)]
@@ -64,8 +66,8 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
         let names = arguments.names(at + 1);
         names.iter().map(|name| readable(name.to_bytes())).collect()
     });
-    let options = arguments.datum(at + 3).map(|_| arguments.jsonb(at + 3));
-    let _ = ModelOptions::of(options.as_deref());
+    // A fit has no use for options, but it refuses wrong ones.
+    ModelOptions::given(arguments, at + 3);
     let mut left_out = Vec::new();
     let first = &relations[0];
     let wishes = wishes(first.oid, &first.key, given.as_deref(), &mut left_out);
@@ -82,18 +84,8 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
             );
         }
     }
-    let tables: Vec<Table> = relations
-        .into_iter()
-        .map(|records| {
-            let name = readable(catalog::name(records.oid).to_bytes());
-            let columns = columns(
-                records.oid,
-                wishes.iter().map(|wish| wish.name.as_str()),
-                &name,
-            );
-            Table { records, columns }
-        })
-        .collect();
+    let names: Vec<&str> = wishes.iter().map(|wish| wish.name.as_str()).collect();
+    let tables = Table::of_relations(relations, &names);
     let labels = arguments
         .datum(at + 2)
         .map_or_else(Labels::default, |_| Labels::read(arguments.oid(at + 2)));
@@ -112,18 +104,21 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
                 ErrorKind::InvalidParameter,
                 "no field has values to learn from",
             )
-            .detail(format!("There are {} records.", records.store.records))
+            .detail(format!(
+                "There are {} records.",
+                records.prepared.store.records
+            ))
             .hint("Fit the model to a table with records, or name fields that have values."),
         );
     }
     let mut model = fit(&mut records, left_out, memory);
-    judge(&mut model, personal.is_some());
+    set_status(&mut model, personal.is_some());
     tell(&model);
     NewValue(jsonb_datum(&write_model(&model).or_raise()))
 }
 
-/// Whether the model can be used.
-fn judge(model: &mut MatchModel, personal_given: bool) {
+/// Says in the model whether it can be used.
+fn set_status(model: &mut MatchModel, personal_given: bool) {
     let matches = model
         .classes
         .first()
@@ -158,64 +153,53 @@ fn comparable_records(model: &MatchModel) -> f64 {
 
 /// Says what to do about a model that should not be used.
 pub fn tell(model: &MatchModel) {
-    let (message, hint) = match model.status {
+    // One value has no information; of rounding there may be some.
+    let is_constant = |field: &FieldModel| field.information < 1e-9;
+    let status = model.status.name();
+    let (message, detail, hint) = match model.status {
         Status::Converged => return,
-        Status::Stopped => ("the rounds of the fit were not enough", OTHER_DATA),
-        Status::Degenerate => return tell_degenerate(model),
-        Status::NoneExpected => return tell_none_expected(model),
+        Status::Stopped => ("the rounds of the fit were not enough", detail(model), OTHER_DATA),
+        Status::Degenerate => (
+            "there is nothing to learn from",
+            format!(
+                "The model was fitted to {}; its status is {status}.",
+                counted(model.records as u64, "record", "records")
+            ),
+            "Fit a model to more records, or to other fields.",
+        ),
+        Status::NoneExpected if model.fields.iter().all(is_constant) => (
+            "all records have the same values in the fields that are compared",
+            format!(
+                "No field tells one record from another, so none says which are the same; the status of the model is \
+                 {status}."
+            ),
+            "Compare fields whose values differ, or find equal records by GROUP BY.",
+        ),
+        Status::NoneExpected if model.records < FEW => (
+            "so few records show no duplicates to learn from",
+            format!(
+                "The model was fitted to {} records; its status is {status}.",
+                model.records
+            ),
+            "Fit the model to more records, or find pairs by their similarity, by bloom_duplicates().",
+        ),
+        Status::NoneExpected => (
+            "next to no duplicates are expected",
+            detail(model),
+            "Compare other fields, or use the model all the same by the option {\"force\": true}.",
+        ),
         Status::NoPersonalFields => (
             "the columns look like people, and no personal field is known",
-            "Name the fields in which the people of a household differ, such as given name and date of birth: personal => '{given_name,dob}'; or '{}' if there are none.",
+            detail(model),
+            "Name the fields in which the people of a household differ, such as given name and date of birth: personal \
+             => '{given_name,dob}'; or '{}' if there are none.",
         ),
     };
     warn(
         &Error::new(ErrorKind::InvalidParameter, message)
-            .detail(detail(model))
+            .detail(detail)
             .hint(hint),
     );
-}
-
-fn tell_degenerate(model: &MatchModel) {
-    let records = counted(model.records as u64, "record", "records");
-    let error = Error::new(
-        ErrorKind::InvalidParameter,
-        "there is nothing to learn from",
-    );
-    warn(
-        &error
-            .detail(format!(
-                "The model was fitted to {records}; its status is {}.",
-                model.status.name()
-            ))
-            .hint("Fit a model to more records, or to other fields."),
-    );
-}
-
-/// Says why no duplicates are expected, as far as that is known.
-fn tell_none_expected(model: &MatchModel) {
-    // One value has no information; of rounding there may be some.
-    let is_constant = |field: &FieldModel| field.information < 1e-9;
-    let error = |message: &str| Error::new(ErrorKind::InvalidParameter, message);
-    let status = model.status.name();
-    let message = if model.fields.iter().all(is_constant) {
-        error("all records have the same values in the fields that are compared")
-            .detail(format!(
-                "No field tells one record from another, so none says which are the same; the status of the model is {status}."
-            ))
-            .hint("Compare fields whose values differ, or find equal records by GROUP BY.")
-    } else if model.records < FEW {
-        error("so few records show no duplicates to learn from")
-            .detail(format!(
-                "The model was fitted to {} records; its status is {status}.",
-                model.records
-            ))
-            .hint("Fit the model to more records, or find pairs by their similarity, by bloom_duplicates().")
-    } else {
-        error("next to no duplicates are expected")
-            .detail(detail(model))
-            .hint("Compare other fields, or use the model all the same by the option {\"force\": true}.")
-    };
-    warn(&message);
 }
 
 /// What the model expects.

@@ -7,11 +7,11 @@ use linkage::model::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Sear
 use std::collections::HashMap;
 
 use super::fit_records::FitRecords;
-use super::plan;
+use super::search_plan;
+use crate::models::search::blocks::WantedPairs;
 use crate::models::search::candidates::Candidates;
-use crate::models::search::pattern_counts::{count, PatternCounting};
-use crate::models::search::pattern_table::PatternTable;
-use crate::models::search::{equality, scan};
+use crate::models::search::patterns::{count, PatternCounting, PatternTable};
+use crate::models::search::scan;
 use crate::models::team::FitTeam;
 use pg::check_for_interrupts;
 use pg::file::RecordSort;
@@ -33,28 +33,29 @@ pub const MOST_COUNTED: u64 = 4_000_000;
 
 /// Fits a model to records.
 pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> MatchModel {
-    let n = f64::from(records.store.records);
+    let n = f64::from(records.prepared.store.records);
+    let second = records.prepared.texts.second;
     let mut model = MatchModel {
         status: Status::Degenerate,
         fields: records.fields.clone(),
         swap: records.swap,
         dependence: Default::default(),
         classes: Vec::new(),
-        linkage: records.second.is_some(),
+        linkage: second.is_some(),
         records: n,
-        all_pairs: records.all_pairs,
+        all_pairs: records.prepared.all_pairs,
         rounds: 0,
         searches: Vec::new(),
         left_out,
     };
     let mut random = random_pairs(records, memory);
     let labels = std::mem::take(&mut records.labels)
-        .by_number(records.store.numbering(), records.second.is_some());
-    let searches = plan::equal_searches(&model);
+        .by_number(records.prepared.store.numbering(), second.is_some());
+    let searches = search_plan::equal_searches(&model);
     let (mut by_search, counted_weight, sizes) = by_equality(records, &searches, &labels, memory);
     let mut planned = Vec::new();
     // a scan looks at all records, those that do not count too
-    let (mut patterns, weight) = if scan::is_possible(records.store.pairs(records.second)) {
+    let (mut patterns, weight) = if scan::is_possible(records.prepared.store.pairs(second)) {
         let (mut patterns, least) = by_scan(records, &labels, memory);
         let pairs = patterns.pairs() as f64 / n.max(1.0);
         planned.push(PlannedSearch {
@@ -76,7 +77,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
     };
     let labels: Vec<_> = labels
         .iter()
-        .map(|&(pair, same)| (records.store.compare(pair).pattern, same))
+        .map(|&(pair, same)| (records.prepared.store.compare(pair).pattern, same))
         .collect();
     let sets = {
         let of = |is: fn(&FieldModel) -> f64| model.fields.iter().map(is).collect::<Vec<f64>>();
@@ -98,7 +99,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
                 remembered: memory / 16 / size_of::<f64>(),
             },
             helpers: &mut team,
-            all_pairs: records.all_pairs.max(1.0),
+            all_pairs: records.prepared.all_pairs.max(1.0),
             records: n,
             swap: records.swap,
             sets,
@@ -107,7 +108,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
     );
     team.finish();
     take_over(&mut model, fit, n);
-    plan::plan(
+    search_plan::plan(
         &mut model,
         records,
         planned,
@@ -158,11 +159,12 @@ fn leave_open_what_is_missing(model: &mut MatchModel, field: usize) {
 
 /// The patterns of random pairs, or of all where there are few.
 fn random_pairs(records: &mut FitRecords, memory: usize) -> PatternTable {
-    let n = u64::from(records.store.records);
-    let mut pairs = Candidates::new(&records.store, memory / 8, u64::MAX);
+    let n = u64::from(records.prepared.store.records);
+    let mut pairs = Candidates::new(&records.prepared.store, memory / 8, u64::MAX);
     if n * n.saturating_sub(1) / 2 <= RANDOM_PAIRS {
         let n = n as u32;
-        let (left, right) = (records.second.unwrap_or(n), records.second);
+        let right = records.prepared.texts.second;
+        let left = right.unwrap_or(n);
         for a in 0..left {
             check_for_interrupts();
             for b in right.unwrap_or(a + 1)..n {
@@ -179,7 +181,8 @@ fn random_pairs(records: &mut FitRecords, memory: usize) -> PatternTable {
             }
         }
     }
-    count(pairs.finish_shown(), &mut records.store, memory / 4).finish(memory / 16)
+    let store = &mut records.prepared.store;
+    count(pairs.finish_shown(), store, memory / 4).finish(memory / 16)
 }
 
 /// What the searches by equality find: patterns with the searches that find them, or those of a sample, whose weight is
@@ -190,23 +193,12 @@ fn by_equality(
     labels: &[(u64, bool)],
     memory: usize,
 ) -> (PatternTable, f64, Vec<u64>) {
+    let records = &mut records.prepared;
     let mut candidates = Candidates::new(&records.store, memory / 8, MOST_COUNTED);
     let mut sizes = Vec::new();
     for (number, search) in searches.iter().enumerate() {
-        let Search::Equal { fields, most } = search else {
-            continue;
-        };
-        let found = equality::pairs(
-            &mut records.identities,
-            fields,
-            *most,
-            records.second,
-            memory / 4,
-            |a, b| {
-                candidates.push(a, b, number);
-            },
-        );
-        sizes.push(found.pairs);
+        let push = |a: u32, b: u32| candidates.push(a, b, number);
+        sizes.push(records.search(search, None, memory / 4, push).pairs);
     }
     let distinct = candidates.finish_shown();
     let weight = distinct.weight();
@@ -224,10 +216,15 @@ fn is_labelled(labels: &[(u64, bool)], pair: u64) -> bool {
 fn by_scan(records: &mut FitRecords, labels: &[(u64, bool)], memory: usize) -> (PatternTable, u32) {
     let mut found = RecordSort::new(memory / 8);
     let mut similar = [0u64; 101];
+    let records = &mut records.prepared;
     let numbers = records.store.numbering();
+    let wanted = WantedPairs {
+        second: records.texts.second,
+        new: None,
+    };
     scan::pairs(
         &mut records.store,
-        records.second,
+        wanted,
         scan::LEAST,
         |a, b, hundredths| {
             similar[hundredths.min(100) as usize] += 1;

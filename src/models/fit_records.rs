@@ -8,10 +8,9 @@ use linkage::model::{FieldModel, FrequentLevels, LeftOut};
 
 use super::fields::{is_date, is_fraction, FieldWish};
 use super::guess::{self, Seen};
-use crate::models::records::identities::Identities;
 use crate::models::records::labels::Labels;
-use crate::models::records::read::{RecordTexts, Table};
-use crate::models::records::store::RowStore;
+use crate::models::records::prepared::{PreparedRecords, RecordWriter};
+use crate::models::records::read::{RecordSet, RecordTexts, Table};
 use crate::pairs::random::mix;
 use pg::error::OrRaise;
 use pg::progress::{self, phases};
@@ -24,23 +23,16 @@ const SAMPLE: u32 = 20_000;
 
 /// The records, ready to be compared.
 pub struct FitRecords {
-    pub store: RowStore,
-    pub identities: Identities,
-    pub second: Option<u32>,
+    pub prepared: PreparedRecords,
     /// By field.
     pub frequencies: Vec<FieldFrequencies>,
     /// The fields, with everything but the levels' shares.
     pub fields: Vec<FieldModel>,
     pub swap: Option<[usize; 2]>,
-    /// Pairs of records that count.
-    pub all_pairs: f64,
     /// What somebody has said of pairs.
     pub labels: Labels,
-    /// The records as texts, and which of the columns each field is.
-    pub texts: RecordTexts,
-    pub columns: Vec<usize>,
-    /// Which records count, one bit each.
-    counts: Vec<u64>,
+    /// Which records count.
+    counts: RecordSet,
 }
 
 /// What a fit is asked to compare.
@@ -76,73 +68,43 @@ impl FitRecords {
         });
         let (models, taken, swap) = settle_fields(tables, fields, &seen);
         let layout = RowLayout::new(models.iter().map(|m| m.layout.clone()).collect(), swap);
-        let mut store = RowStore::new(layout, memory / 2);
-        let mut identities = Identities::new(models.len());
-        let (mut of_record, mut bytes) = (vec![0; models.len()], Vec::new());
+        let mut writer = RecordWriter::new(layout, memory / 2, None);
         texts.each(|_, values| {
-            store.push(|layout, row| {
-                for (field, &column) in taken.iter().enumerate() {
-                    let value = layout
-                        .write(row, field, &values[column], &mut bytes)
-                        .or_raise();
-                    of_record[field] = value.identity;
-                }
-            });
-            identities.push(&of_record);
+            writer.push(taken.iter().map(|&column| values[column].as_str()));
         });
+        let mut prepared = writer.finish(texts, taken);
         let mut records = FitRecords {
-            store: store.finish(),
-            identities,
-            second: texts.second,
+            counts: without_equal(&mut prepared, memory / 4),
+            prepared,
             frequencies: Vec::new(),
             fields: models,
             swap,
-            all_pairs: 0.0,
             labels,
-            texts,
-            columns: taken,
-            counts: Vec::new(),
         };
-        records.leave_out_equal(memory / 4);
         progress::phase(phases::COUNTING_VALUES, Some(records.fields.len() as u64));
         for field in 0..records.fields.len() {
             progress::done(field as u64);
             records.count_values(field, memory / 4);
         }
         let levels = FrequentLevels::of_fields(&records.fields);
-        let counts = std::mem::take(&mut records.counts);
-        let is_counted = |record: u32| counts[record as usize / 64] >> (record % 64) & 1 == 1;
-        records.store.settle(&levels, is_counted);
-        let counted = |range: std::ops::Range<u32>| range.filter(|&r| is_counted(r)).count() as f64;
-        let all = records.store.records;
-        records.all_pairs = match records.second {
+        let prepared = &mut records.prepared;
+        let counts = |record: u32| records.counts.has(record);
+        prepared.store.settle(&levels, counts);
+        let counted = |range: std::ops::Range<u32>| range.filter(|&r| counts(r)).count() as f64;
+        let all = prepared.store.records;
+        prepared.all_pairs = match prepared.texts.second {
             None => counted(0..all) * (counted(0..all) - 1.0) / 2.0,
             Some(second) => counted(0..second) * counted(second..all),
         };
         records
     }
 
-    /// Finds out which records count.
-    fn leave_out_equal(&mut self, memory: usize) {
-        let records = self.store.records as usize;
-        self.counts = vec![u64::MAX; records.div_ceil(64)];
-        let fields: Vec<usize> = (0..self.fields.len()).collect();
-        let mut equal = 0;
-        for entry in self.identities.blocks(&fields, true, memory) {
-            equal = if entry.is_first { 1 } else { equal + 1 };
-            if equal > MOST_EQUAL {
-                self.counts[entry.record as usize / 64] &= !(1 << (entry.record % 64));
-            }
-        }
-    }
-
     /// Counts the values of a field, and notes those that are frequent.
     fn count_values(&mut self, field: usize, memory: usize) {
-        let counts = &self.counts;
-        let is_counted = |record: u32| counts[record as usize / 64] >> (record % 64) & 1 == 1;
+        let (prepared, counts) = (&mut self.prepared, &self.counts);
         let mut present = 0;
-        self.identities.each(&[field], false, |record, _| {
-            present += u64::from(is_counted(record))
+        prepared.identities.each(&[field], false, |record, _| {
+            present += u64::from(counts.has(record))
         });
         let rare_level = equal_level(1.0 / present.max(2) as f64);
         let mut count = FrequencyCount::new(present);
@@ -156,25 +118,25 @@ impl FitRecords {
                 }
             }
         };
-        for entry in self.identities.blocks(&[field], false, memory) {
+        for entry in prepared.identities.blocks(&[field], false, memory) {
             if entry.is_first {
                 finish(value.replace((entry.record, 0)));
             }
             if let Some((_, records)) = &mut value {
-                *records += u64::from(is_counted(entry.record));
+                *records += u64::from(counts.has(entry.record));
             }
         }
         finish(value);
         self.frequencies.push(count.finish());
         let model = &mut self.fields[field];
-        model.filled = present as f64 / f64::from(self.store.records).max(1.0);
+        model.filled = present as f64 / f64::from(prepared.store.records).max(1.0);
         model.information = self.frequencies[field].information();
         model.rare_level = rare_level;
         let mut of_record = Vec::new();
         let mut normal: HashMap<String, f64> = HashMap::new();
         for (first, share) in frequent {
-            self.texts.get(first, &mut of_record);
-            let value = &of_record[self.columns[field]];
+            prepared.texts.get(first, &mut of_record);
+            let value = &of_record[prepared.columns[field]];
             normal.insert(model.layout.normal(value).or_raise(), share);
         }
         model.frequent = normal.into_iter().collect();
@@ -185,16 +147,30 @@ impl FitRecords {
 
     /// The number of the `k`th of so many random pairs; `None` if it is none.
     pub fn random_pair(&self, k: u64) -> Option<(u32, u32)> {
-        let n = u64::from(self.store.records);
+        let n = u64::from(self.prepared.store.records);
         let number = |k: u64| ((u128::from(mix(k)) * u128::from(n)) >> 64) as u32;
         let (a, b) = (number(2 * k), number(2 * k + 1));
         let (a, b) = (a.min(b), a.max(b));
-        let apart = match self.second {
+        let is_pair = match self.prepared.texts.second {
             None => a != b,
             Some(second) => a < second && b >= second,
         };
-        apart.then_some((a, b))
+        is_pair.then_some((a, b))
     }
+}
+
+/// Which records count: of those with equal values some only.
+fn without_equal(records: &mut PreparedRecords, memory: usize) -> RecordSet {
+    let mut counts = RecordSet::full(records.store.records);
+    let fields: Vec<usize> = (0..records.columns.len()).collect();
+    let mut equal = 0;
+    for entry in records.identities.blocks(&fields, true, memory) {
+        equal = if entry.is_first { 1 } else { equal + 1 };
+        if equal > MOST_EQUAL {
+            counts.remove(entry.record);
+        }
+    }
+    counts
 }
 
 /// The fields with their kinds, and which of the columns that were read they are.

@@ -7,120 +7,63 @@ use text::{normalize, Sound};
 
 /// Names of columns in which the people of a household differ, besides [`GIVEN`]. Parts of names, without signs between
 /// words.
-const PERSONAL: [&str; 26] = [
-    "birth",
-    "dob",
-    "geburt",
-    "geboren",
-    "gebdat",
-    "naissance",
-    "nacimiento",
-    "nascita",
-    "geboorte",
-    "nascimento",
-    "urodzenia",
-    "email",
-    "emailaddress",
-    "mailadresse",
-    "correo",
-    "courriel",
-    "ssn",
-    "socsec",
-    "socialsecurity",
-    "passport",
-    "reisepass",
-    "personalid",
-    "nationalid",
-    "taxid",
-    "steuerid",
-    "dni",
-];
+const PERSONAL: &str =
+    "birth dob geburt geboren gebdat naissance nacimiento nascita geboorte nascimento \
+    urodzenia email emailaddress mailadresse correo courriel ssn socsec socialsecurity \
+    passport reisepass personalid nationalid taxid steuerid dni";
 
 /// Names that are personal as a whole only, since others contain them.
-const PERSONAL_WHOLE: [&str; 7] = [
-    "given", "first", "nombre", "prenume", "nome", "mail", "born",
-];
+const PERSONAL_WHOLE: &str = "given first nombre prenume nome mail born";
 
 /// Parts of names of surnames.
-const SURNAMES: [&str; 13] = [
-    "surname",
-    "lastname",
-    "familyname",
-    "nachname",
-    "familienname",
-    "zuname",
-    "apellido",
-    "nomdefamille",
-    "cognome",
-    "sobrenome",
-    "achternaam",
-    "nazwisko",
-    "secondname",
-];
+const SURNAMES: &str =
+    "surname lastname familyname nachname familienname zuname apellido nomdefamille \
+    cognome sobrenome achternaam nazwisko secondname";
 
 /// Parts of names of given names, which are personal, too.
-const GIVEN: [&str; 13] = [
-    "givenname",
-    "firstname",
-    "forename",
-    "christianname",
-    "vorname",
-    "rufname",
-    "prenom",
-    "nombrepila",
-    "primeironome",
-    "primernombre",
-    "voornaam",
-    "fornavn",
-    "imie",
-];
+const GIVEN: &str = "givenname firstname forename christianname vorname rufname prenom nombrepila \
+    primeironome primernombre voornaam fornavn imie";
 
 /// Names of columns that say which record or group it is.
-const RECORD: [&str; 9] = [
-    "id",
-    "key",
-    "uuid",
-    "guid",
-    "cluster",
-    "clusterid",
-    "entityid",
-    "recid",
-    "recordid",
-];
+const RECORD: &str = "id key uuid guid cluster clusterid entityid recid recordid";
 
 /// A column's name without signs and marks.
 fn plain(name: &str) -> String {
     normalize(name, false, || ()).unwrap_or_default()
 }
 
+/// Whether a plain name is one of some words.
+fn is_one_of(name: &str, words: &str) -> bool {
+    words.split(' ').any(|word| name == word)
+}
+
+/// Whether a plain name has one of some words in it.
+fn has_one_of(name: &str, words: &str) -> bool {
+    words.split(' ').any(|word| name.contains(word))
+}
+
 /// Whether people of a household differ in it.
 pub fn is_personal(name: &str) -> bool {
     let name = plain(name);
-    PERSONAL_WHOLE.contains(&name.as_str())
-        || PERSONAL
-            .iter()
-            .chain(&GIVEN)
-            .any(|part| name.contains(part))
+    is_one_of(&name, PERSONAL_WHOLE) || has_one_of(&name, PERSONAL) || has_one_of(&name, GIVEN)
 }
 
 /// Whether it is a surname.
 pub fn is_surname(name: &str) -> bool {
-    let name = plain(name);
-    SURNAMES.iter().any(|part| name.contains(part))
+    has_one_of(&plain(name), SURNAMES)
 }
 
 /// Whether it is a given name.
 pub fn is_given_name(name: &str) -> bool {
     let name = plain(name);
-    ["given", "first", "nombre", "nome"].contains(&name.as_str())
-        || GIVEN.iter().any(|part| name.contains(part))
+    is_one_of(&name, "given first nombre nome") || has_one_of(&name, GIVEN)
 }
 
 /// Whether it says which record it is, or which group of records.
 pub fn is_record_number(name: &str) -> bool {
     let spaced = normalize(name, true, || ()).unwrap_or_default();
     let last_word = spaced.rsplit('_').next() == Some("id");
-    !is_personal(name) && (last_word || RECORD.contains(&plain(name).as_str()))
+    !is_personal(name) && (last_word || is_one_of(&plain(name), RECORD))
 }
 
 /// What has been seen of the values of a column.
@@ -257,9 +200,7 @@ fn is_date(value: &str) -> bool {
 pub fn kind(name: &str, is_date: bool, is_fraction: bool, seen: &Seen) -> (Kind, Option<Reading>) {
     let plain = plain(name);
     if is_date
-        || ["birth", "dob", "geburt", "naissance", "nacimiento"]
-            .iter()
-            .any(|part| plain.contains(part))
+        || has_one_of(&plain, "birth dob geburt naissance nacimiento")
         || seen.are_dates()
         || seen.habits.date_format().is_some()
     {

@@ -3,27 +3,24 @@
 //! - `fields`, `guess`: which columns are compared, and how;
 //! - `records`: the records, in temporary files and in memory;
 //! - `search`: pairs that are worth a look;
-//! - `fit_records`, `fit_model`, `plan`, `team`: the fit, the searches that it finds worth while, and its workers;
-//! - `model_records`, `pair_limit`: the records that a model is used for, and how many pairs of them are compared;
-//! - `scores`: what it says of them;
-//! - `fit`, `pairs`, `candidate_report`, `describe`, `explain`: the functions.
+//! - `fit_records`, `fit_model`, `search_plan`, `team`: the fit, the searches that it finds worth while, and its
+//!   workers;
+//! - `pair_limit`: how many pairs are compared;
+//! - `fit`, `pairs`, `candidate_report`, `describe`: the functions.
 
 mod candidate_report;
 mod describe;
-mod explain;
 mod fields;
 mod fit;
 mod fit_model;
 mod fit_records;
 pub mod guess;
-mod model_records;
 mod options;
 mod pair_limit;
 mod pairs;
-mod plan;
 mod records;
-mod scores;
 mod search;
+mod search_plan;
 mod team;
 
 pub use fields::{base_type, columns as field_columns, comparable_columns, is_date, is_fraction};

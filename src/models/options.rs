@@ -17,15 +17,15 @@ pub struct ModelOptions {
 }
 
 impl ModelOptions {
-    /// Reads a JSON object; `None` has no options.
+    /// Those that argument `i` gives, a JSON object; none for NULL.
     ///
     /// Errors: something else than an object; unknown options; values that do not fit them.
-    pub fn of(json: Option<&str>) -> ModelOptions {
+    pub fn given(arguments: Arguments, i: usize) -> ModelOptions {
         let mut options = ModelOptions::default();
-        let Some(json) = json else {
+        if arguments.datum(i).is_none() {
             return options;
-        };
-        let value: Value = serde_json::from_str(json)
+        }
+        let value: Value = serde_json::from_str(&arguments.jsonb(i))
             .unwrap_or_else(|e| invalid(format!("options are no JSON: {e}"), None));
         let Value::Object(members) = value else {
             invalid(
@@ -75,7 +75,8 @@ impl ModelOptions {
 pub fn min_probability(arguments: Arguments, i: usize) -> f64 {
     let least = arguments.float8(i);
     unit("min_probability", least)
-        .map_err(|e| e.hint("Give 0.5 for the pairs that are rather matches than not, or 0.95 for those that are nearly sure."))
+        .map_err(|e| e.hint("Give 0.5 for the pairs that are rather matches than not, or 0.95 for those that are nearly \
+                               sure."))
         .or_raise();
     least
 }

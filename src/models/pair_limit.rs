@@ -4,7 +4,7 @@ use base::range::counted;
 use base::{Error, ErrorKind};
 use linkage::model::{MatchModel, PlannedSearch, Search};
 
-use crate::models::search::{equality, scan};
+use crate::models::search::scan;
 use pg::error::{notice, raise};
 
 /// The searches of a model that are done, and the pairs that they have found.
@@ -27,7 +27,7 @@ impl<'m> PairLimit<'m> {
     /// Of `records` records, which make `all_pairs` pairs, `most` may be compared.
     pub fn new(model: &'m MatchModel, records: f64, all_pairs: f64, most: f64) -> PairLimit<'m> {
         PairLimit {
-            chosen: equality::chosen(model, records, all_pairs, most),
+            chosen: chosen(model, records, all_pairs, most),
             found: vec![0; model.searches.len()],
             too_many: vec![0; model.searches.len()],
             model,
@@ -125,4 +125,26 @@ impl<'m> PairLimit<'m> {
             );
         }
     }
+}
+
+/// Which of the model's searches are done, of `records` records that make `all_pairs` pairs, so that no more than
+/// `most` pairs are compared. What a search brings was counted without what those before it bring: once one is left
+/// out, so are those behind it. A scan finds all.
+pub fn chosen(model: &MatchModel, records: f64, all_pairs: f64, most: f64) -> Vec<bool> {
+    let (mut expected, mut is_done) = (0.0, false);
+    let mut is_chosen = |planned: &PlannedSearch| {
+        let with = expected + planned.pairs_per_record * records;
+        let is_scan = matches!(planned.search, Search::Scan { .. });
+        if is_done || is_scan && !scan::is_possible(all_pairs) {
+            return false;
+        }
+        let fits = with <= most;
+        // a scan that is too large leaves the work to the others
+        is_done = fits == is_scan;
+        if fits {
+            expected = with;
+        }
+        fits
+    };
+    model.searches.iter().map(&mut is_chosen).collect()
 }

@@ -6,17 +6,16 @@ use linkage::model::{MatchModel, Pattern, Score, Scorer, Search, Status};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::fit;
-use super::model_records::ModelRecords;
+
 use super::options::{min_probability, ModelOptions};
 use super::pair_limit::PairLimit;
-use super::scores::Scores;
+use crate::models::records::prepared::PreparedRecords;
 use crate::models::records::read::RecordTexts;
 use crate::models::search::candidates::{Candidates, Distinct};
-use crate::models::search::wanted::WantedPairs;
-use crate::models::search::{equality, scan, similar};
 use crate::pairs::decisions::{decisions, Decisions};
 use crate::pairs::one_to_one::BestFirst;
 use crate::pairs::only_new;
+use crate::pairs::random::mix;
 use crate::pairs::records::{Records, Relations};
 use pg::budget::Budget;
 use pg::error::{raise, OrRaise};
@@ -40,7 +39,7 @@ fn bloom_model_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         model: model(arguments, 2),
         least: min_probability(arguments, 3),
         one_to_one: false,
-        options: options(arguments, 4),
+        options: ModelOptions::given(arguments, 4),
         decisions: decisions(arguments, 5, Relations::one(&records)),
         job: "bloom_model_duplicates",
     };
@@ -62,7 +61,7 @@ fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         model: model(arguments, 4),
         least: min_probability(arguments, 5),
         one_to_one: arguments.boolean(6),
-        options: options(arguments, 7),
+        options: ModelOptions::given(arguments, 7),
         decisions: decisions(arguments, 8, Relations::two(&a, &b)),
         job: "bloom_model_linkage",
     };
@@ -96,12 +95,6 @@ pub fn check_tables(model: &MatchModel, relations: &[Records], options: &ModelOp
     )
 }
 
-/// Options that are an argument.
-pub fn options(arguments: Arguments, i: usize) -> ModelOptions {
-    let json = arguments.datum(i).map(|_| arguments.jsonb(i));
-    ModelOptions::of(json.as_deref())
-}
-
 /// What is asked for.
 struct ModelSearch {
     model: MatchModel,
@@ -119,7 +112,7 @@ impl ModelSearch {
         }
         let _job = progress::job(self.job, relations[0].oid);
         let memory = Budget::of_setting().bytes();
-        let mut records = ModelRecords::read(&self.model, relations, memory, self.job);
+        let mut records = PreparedRecords::read(&self.model, relations, memory, self.job);
         let n = f64::from(records.store.records);
         let most = self.options.most_pairs(n);
         let mut limit = PairLimit::new(&self.model, n, records.all_pairs, most);
@@ -145,21 +138,16 @@ impl ModelSearch {
             if !limit.count(search) {
                 continue;
             }
-            let score = scores.of(compared.pattern);
+            let score = scores.score(compared.pattern);
             if score.probability >= self.least {
-                let found = FoundPair {
-                    a: compared.a,
-                    b: compared.b,
-                    score,
-                };
-                let Some(are_same) = self.judged(&found, &mut records.texts) else {
+                let (pair, measures) = ([compared.a, compared.b], [score.bits, score.probability]);
+                let Some(are_same) = self.judged(pair, &mut records.texts) else {
                     continue;
                 };
-                let (pair, measures) = ([found.a, found.b], [score.bits, score.probability]);
                 match &mut best_first {
                     Some(best_first) if are_same => best_first.push_judged(pair, measures),
                     Some(best_first) => best_first.push(pair, measures),
-                    None => output.put(&found, &mut records.texts),
+                    None => output.put(pair, measures, &mut records.texts),
                 }
             }
         }
@@ -169,19 +157,18 @@ impl ModelSearch {
             progress::phase(phases::ASSIGNING, None);
             // both sides are numbered together
             let sides = [records.store.records as usize; 2];
-            best_first.finish(sides, |[a, b], [bits, probability]| {
-                let score = Score { bits, probability };
-                output.put(&FoundPair { a, b, score }, &mut records.texts);
+            best_first.finish(sides, |pair, measures| {
+                output.put(pair, measures, &mut records.texts);
             });
         }
     }
 
     /// Whether people have judged a pair the same; `None` if it is left out.
-    fn judged(&self, found: &FoundPair, texts: &mut RecordTexts) -> Option<bool> {
+    fn judged(&self, pair: [u32; 2], texts: &mut RecordTexts) -> Option<bool> {
         let Some(decisions) = &self.decisions else {
             return Some(false);
         };
-        let [a, b] = [found.a, found.b].map(|record| {
+        let [a, b] = pair.map(|record| {
             let key = texts.keys.get(record.into());
             key.unwrap_or_default().to_vec()
         });
@@ -223,57 +210,30 @@ impl ModelSearch {
     /// The pairs that the model's searches come across.
     fn candidates(
         &self,
-        records: &mut ModelRecords,
+        records: &mut PreparedRecords,
         limit: &mut PairLimit<'_>,
         memory: usize,
     ) -> Distinct {
         let mut candidates = Candidates::new(&records.store, memory / 4, u64::MAX);
         let new = records.texts.new.take();
-        let wanted = WantedPairs {
-            second: records.texts.second,
-            new: new.as_ref(),
-        };
-        let mut sketches = records.sketches(&self.model, limit.chosen());
+        let searches = self.model.searches.iter().zip(limit.chosen());
+        let searches = searches.filter(|(_, is_chosen)| **is_chosen);
+        let searches = searches.map(|(planned, _)| &planned.search);
+        records.read_sketches(&self.model.fields, self.model.swap, searches, |_| true);
         for (number, planned) in self.model.searches.iter().enumerate() {
             if !limit.chosen()[number] {
                 continue;
             }
             let is_exact = !matches!(planned.search, Search::Similar { .. });
             let mut found = 0u64;
-            let mut push = |a: u32, b: u32| {
+            let push = |a: u32, b: u32| {
                 found += 1;
                 // what is similar is known when it is compared
                 if !is_exact || limit.has_room(found) {
                     candidates.push(a, b, number);
                 }
             };
-            match &planned.search {
-                Search::Similar {
-                    fields,
-                    least,
-                    most: block,
-                } => {
-                    similar::pairs(
-                        &mut sketches,
-                        fields,
-                        *least,
-                        *block,
-                        wanted,
-                        memory / 4,
-                        push,
-                    );
-                }
-                Search::Scan { least } => {
-                    scan::pairs(&mut records.store, wanted, *least, |a, b, _| push(a, b));
-                }
-                Search::Equal {
-                    fields,
-                    most: block,
-                } => {
-                    let identities = &mut records.identities;
-                    equality::pairs(identities, fields, *block, wanted, memory / 4, push);
-                }
-            }
+            records.search(&planned.search, new.as_ref(), memory / 4, push);
             if is_exact {
                 limit.found_by_itself(number, found);
             }
@@ -281,13 +241,6 @@ impl ModelSearch {
         limit.tell_left_out(self.job);
         candidates.finish_shown()
     }
-}
-
-/// A pair of records and what a model says of it.
-struct FoundPair {
-    a: u32,
-    b: u32,
-    score: Score,
 }
 
 struct Output {
@@ -302,14 +255,47 @@ impl Output {
         self.progress.report(|| format!("{done} pairs compared"));
     }
 
-    fn put(&mut self, found: &FoundPair, texts: &mut RecordTexts) {
+    /// A pair of records, with its bits and its probability.
+    fn put(&mut self, pair: [u32; 2], [bits, probability]: [f64; 2], texts: &mut RecordTexts) {
         self.rows.make(|| {
-            Some([
-                texts.keys.text(found.a.into()),
-                texts.keys.text(found.b.into()),
-                found.score.probability.into_datum(),
-                found.score.bits.into_datum(),
-            ])
+            let [a, b] = pair.map(|record| texts.keys.text(record.into()));
+            Some([a, b, probability.into_datum(), bits.into_datum()])
         });
+    }
+}
+
+/// No pattern: it would have levels that there are not.
+const NONE: Pattern = Pattern(u128::MAX);
+
+/// Scores by pattern. Each pattern has one place, which the last one of that place has.
+struct Scores<'m> {
+    scorer: Scorer<'m>,
+    places: Vec<(Pattern, Score)>,
+}
+
+impl<'m> Scores<'m> {
+    /// Takes about `memory` bytes, and 2 MB at the most.
+    fn new(scorer: Scorer<'m>, memory: usize) -> Scores<'m> {
+        let places = (memory / size_of::<(Pattern, Score)>()).clamp(1 << 8, 1 << 16);
+        let score = Score {
+            bits: 0.0,
+            probability: 0.0,
+        };
+        Scores {
+            scorer,
+            places: vec![(NONE, score); 1 << places.ilog2()],
+        }
+    }
+
+    /// What the model says of a pattern.
+    #[inline]
+    fn score(&mut self, pattern: Pattern) -> Score {
+        let hash = mix(mix((pattern.0 >> 64) as u64) ^ pattern.0 as u64);
+        let at = hash as usize & (self.places.len() - 1);
+        let place = &mut self.places[at];
+        if place.0 != pattern {
+            *place = (pattern, self.scorer.score(pattern));
+        }
+        place.1
     }
 }

@@ -191,7 +191,6 @@ pub struct FitTeam {
     /// Bytes that may be shared.
     memory: usize,
     running: Option<Running>,
-    size: Option<StepSize>,
 }
 
 struct Running {
@@ -199,8 +198,9 @@ struct Running {
     places: Places,
     workers: usize,
     round: u64,
-    /// What there is room for.
+    /// What there is room for, and what the steps that are done now need.
     room: StepSize,
+    size: StepSize,
 }
 
 impl FitTeam {
@@ -209,7 +209,6 @@ impl FitTeam {
         FitTeam {
             memory,
             running: None,
-            size: None,
         }
     }
 
@@ -247,7 +246,7 @@ impl Helpers for FitTeam {
             }
             self.running = Some(Running::start(size, workers));
         }
-        let running = self.running.as_ref().expect("it has been started");
+        let running = self.running.as_mut().expect("it has been started");
         let room = running.room;
         if running.workers == 0
             || size.classes > room.classes
@@ -262,15 +261,13 @@ impl Helpers for FitTeam {
             unsafe { running.places.patterns.add(at).write(write(known, random)) };
             at += 1;
         });
-        self.size = Some(size);
+        running.size = size;
         true
     }
 
     fn step(&mut self, classes: &[f64], each: &mut dyn FnMut(&[f64])) {
-        let (Some(running), Some(size)) = (&mut self.running, self.size) else {
-            unreachable!("a step has begun");
-        };
-        running.step(size, classes, each);
+        let running = self.running.as_mut().expect("a step has begun");
+        running.step(classes, each);
     }
 }
 
@@ -309,11 +306,12 @@ impl Running {
             places,
             round: 0,
             room,
+            size: room,
         }
     }
 
-    fn step(&mut self, size: StepSize, classes: &[f64], each: &mut dyn FnMut(&[f64])) {
-        let shared = self.places.shared();
+    fn step(&mut self, classes: &[f64], each: &mut dyn FnMut(&[f64])) {
+        let (shared, size) = (self.places.shared(), self.size);
         assert!(classes.len() < self.room.result());
         // SAFETY: there is room for them, and no round is going on, so nobody reads.
         unsafe {

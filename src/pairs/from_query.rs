@@ -1,22 +1,21 @@
 //! Pairs of the rows that a query of the caller's gives: where there is no index, behind views and policies, and for
 //! several signatures a record.
 
-use base::{Error, ErrorKind};
-use sigfile::{Geometry, RowShape, SignatureRow};
+use sigfile::RowShape;
 
 use crate::pairs::join::bands::Bands;
-use crate::pairs::join::sorted::Sorted;
-use crate::pairs::join::{JoinSink, RowPair, TableNumber};
+use crate::pairs::join::sorted::NumberedRows;
+use crate::pairs::join::{JoinSink, RowPair};
 use crate::pairs::keys::{is_behind, KeyOrder};
 use crate::pairs::only_new::{numbered, pair_of};
 use crate::pairs::output::PairOutput;
 use crate::pairs::profiles::Profiles;
-use crate::pairs::records::{Records, Relations};
+use crate::pairs::records::{RecordColumn, Records, Relations};
 use crate::pairs::unique::{self, check_distinct, repeated, Successive};
-use access::{mismatch, RowSignature, RowSort, PAGE_WORDS};
+use access::mismatch;
 use pg::check_for_interrupts;
 use pg::cursor::Cursor;
-use pg::error::{raise, OrRaise};
+use pg::error::raise;
 use pg::file::ByteStrings;
 use pg::progress::{self, phases};
 use pg::sql::Sql;
@@ -25,106 +24,25 @@ use types::Bloom;
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
 
-/// The signatures of one column. The tid of a row is the number of its record, from 1.
-pub struct Attribute {
-    /// The shape of all of them, once there is one.
-    tag: u64,
-    geometry: Option<Geometry>,
-    rows: Option<RowSort>,
-    /// Otherwise only the shape is noted.
-    is_joined: bool,
-    memory: usize,
-}
-
-/// How rows of a tag are laid out: on pages such as an index has.
-///
-/// Errors: a signature that does not fit such a page.
-pub fn geometry_of(tag: u64) -> Geometry {
-    let rows = RowShape::of_tag(tag);
-    let bits = rows.bits();
-    let laid_out = Geometry::new(PAGE_WORDS, 0, false, false);
-    let laid_out = laid_out.and_then(|empty| empty.with_bits(bits, rows.measure()));
-    laid_out.unwrap_or_else(|_| {
-        let most = Geometry::most_bits(PAGE_WORDS);
-        let message = format!("signatures of {bits} bits are too large to find similar ones");
-        raise(
-            &Error::new(ErrorKind::LimitExceeded, message)
-                .detail(format!("They can have at most {most} bits."))
-                .hint("Use a smaller shape."),
-        )
-    })
-}
-
-impl Attribute {
-    fn new(is_joined: bool, memory: usize) -> Attribute {
-        Attribute {
-            tag: 0,
-            geometry: None,
-            rows: None,
-            is_joined,
-            memory,
-        }
-    }
-
-    fn add(&mut self, signature: &RowSignature, record: u64) {
-        let geometry = *self.geometry.get_or_insert_with(|| {
-            self.tag = signature.tag;
-            geometry_of(signature.tag)
-        });
-        if signature.tag != self.tag {
-            raise(&mismatch(signature.tag, self.tag));
-        }
-        if !self.is_joined {
-            return;
-        }
-        let row = SignatureRow {
-            key: 0,
-            words: &signature.words,
-            popcount: signature.popcount,
-            threshold: 0.0,
-            tid: record,
-        };
-        let memory = self.memory;
-        let rows = self
-            .rows
-            .get_or_insert_with(|| RowSort::new(geometry, memory));
-        rows.push(row).or_raise();
-    }
-
-    /// All rows in the order of their popcounts; `None` if there are none.
-    pub fn sorted(self) -> Option<Sorted> {
-        Some(Sorted::new(self.rows?.finish()))
-    }
-
-    /// The tag of all of them, if there are any.
-    pub fn tag(&self) -> Option<u64> {
-        self.geometry.map(|_| self.tag)
-    }
-}
-
 /// The records of a relation as the caller sees them.
 pub struct Stream {
     pub keys: ByteStrings,
-    pub attributes: Vec<Attribute>,
-    /// The same of the new records alone, where only these are searched for. The tids of all rows are then as
+    /// The signatures of each column, by the numbers of the records from 1.
+    pub columns: Vec<NumberedRows>,
+    /// The same of the new records alone, where only these are searched for. The numbers of all rows are then as
     /// [`numbered`] says.
-    pub new: Option<Vec<Attribute>>,
+    pub new: Option<Vec<NumberedRows>>,
     /// Whether the records come in the order of their keys.
     pub ordered: bool,
     pub records: u64,
 }
 
 impl Stream {
-    /// Runs the query as the caller. The rows take `memory` bytes.
+    /// Runs the query as the caller. The rows take `memory` bytes. Only some of the signatures are joined, by the
+    /// numbers of their columns, or all of them. The profile of every record is added to `profiles`, if given.
     ///
     /// Errors: what the query fails with; two shapes in a column; two records with the same key; out of memory.
-    pub fn read(records: &Records, memory: usize) -> Stream {
-        Stream::read_for(records, memory, None, None)
-    }
-
-    /// The same where only some of the signatures will be joined, by their numbers, or all of them. The profile of
-    /// every record is added to `profiles`, if given.
-    pub fn read_for(
+    pub fn read(
         records: &Records,
         memory: usize,
         joined: Option<&[usize]>,
@@ -137,19 +55,16 @@ impl Stream {
             None => memory / many,
         };
         let is_joined = |k: usize| joined.is_none_or(|joined| joined.contains(&k));
-        let attributes = || {
-            (0..n)
-                .map(|k| Attribute::new(is_joined(k), share))
-                .collect()
-        };
+        let column = |k: usize| NumberedRows::new(is_joined(k), share);
+        let columns = || (0..n).map(column).collect();
         if let Some(new) = &records.new {
             new.check();
         }
         let mut stream = Stream {
             keys: ByteStrings::new(0),
-            attributes: attributes(),
-            new: records.new.as_ref().map(|_| attributes()),
-            ordered: KeyOrder::new(&records.key).is_some(),
+            columns: columns(),
+            new: records.new.as_ref().map(|_| columns()),
+            ordered: KeyOrder::find(&records.key).is_some(),
             records: 0,
         };
         let mut successive = Successive::new(&records.key);
@@ -177,25 +92,20 @@ impl Stream {
                 Some(_) => numbered(stream.records, is_new),
                 None => stream.records,
             };
-            for (k, attribute) in stream.attributes.iter_mut().enumerate() {
+            for (k, column) in stream.columns.iter_mut().enumerate() {
                 if let Some(datum) = row.datum(k + 1) {
                     // SAFETY: the query selects a key and n signatures, which live as long as the row.
                     let signature = unsafe { kind.signature(datum) };
-                    attribute.add(&signature, number);
+                    column.add(&signature, number);
                     if let Some(new) = stream.new.as_mut().filter(|_| is_new) {
                         new[k].add(&signature, number);
                     }
                 }
             }
             if let Some(profiles) = &mut profiles {
-                let signatures: Vec<Option<Bloom<'_>>> = (0..n)
-                    .map(|k| {
-                        let datum = row.datum(k + 1)?;
-                        // SAFETY: as above; those of profiles are of type bloom.
-                        Some(unsafe { Bloom::from_raw(datum) })
-                    })
-                    .collect();
-                profiles.push(&signatures);
+                // SAFETY: as above; those of profiles are of type bloom.
+                let bloom = |k| row.datum(k + 1).map(|d| unsafe { Bloom::from_raw(d) });
+                profiles.push(&(0..n).map(bloom).collect::<Vec<_>>());
             }
         });
         stream
@@ -206,24 +116,31 @@ impl Records {
     /// Selects the key and the signatures of all records that have any signature, by key if `ordered`; then, where only
     /// new ones are searched for, what is not NULL for these.
     fn query(&self, ordered: bool) -> Sql {
-        let columns = || self.signatures.iter().map(|column| column.name.as_c_str());
-        let all = [self.key.name.as_c_str()].into_iter().chain(columns());
-        let mut sql = Sql::new("SELECT ").list(all, |sql, name| sql.text("r.").name(name));
-        if self.new.is_some() {
-            sql = sql.text(", n.key");
+        let (mut columns, mut condition) = (Sql::new(""), Sql::new(""));
+        for (i, RecordColumn { name, .. }) in self.signatures.iter().enumerate() {
+            columns = Sql::with("{}, r.{}", &[&columns, name]);
+            let or = Sql::new(if i == 0 { "" } else { " OR " });
+            condition = Sql::with("{}{}r.{} IS NOT NULL", &[&condition, &or, name]);
         }
-        sql = sql.text(" FROM ").relation(self.oid).text(" AS r");
-        if let Some(new) = &self.new {
-            sql = sql.sql(&new.joined(&self.key, "key"));
+        let (new_key, new) = match &self.new {
+            Some(new) => (", n.key", new.joined(&self.key, "key")),
+            None => ("", Sql::new("")),
+        };
+        let sql = Sql::with(
+            "SELECT r.{}{}{} FROM {} AS r{} WHERE {}",
+            &[
+                &self.key.name,
+                &columns,
+                &Sql::new(new_key),
+                &self.oid,
+                &new,
+                &condition,
+            ],
+        );
+        match ordered {
+            true => Sql::with("{} ORDER BY r.{}", &[&sql, &self.key.name]),
+            false => sql,
         }
-        for (i, column) in columns().enumerate() {
-            sql = sql.text(if i == 0 { " WHERE r." } else { " OR r." });
-            sql = sql.name(column).text(" IS NOT NULL");
-        }
-        if ordered {
-            sql = sql.text(" ORDER BY r.").name(&self.key.name);
-        }
-        sql
     }
 }
 
@@ -233,6 +150,8 @@ pub struct KeyedOutput<'a, 'o> {
     pub relations: Relations<'a>,
     /// The records of the left relation come in the order of their keys.
     pub ordered: bool,
+    /// The keys of the left relation by the numbers of its records from 1, and those of the right one.
+    pub keys: (ByteStrings, Option<ByteStrings>),
 }
 
 impl KeyedOutput<'_, '_> {
@@ -244,38 +163,46 @@ impl KeyedOutput<'_, '_> {
         }
     }
 
-    /// Puts out a pair of records, whose keys are here by their numbers from 1. If both are of one relation, the lesser
-    /// key is first.
+    /// Puts out the pair of records that two rows stand for.
+    ///
+    /// Errors: as [`KeyedOutput::put`].
+    pub fn take(&mut self, a: u64, b: u64, similarity: f64) {
+        check_for_interrupts();
+        if let Some(records) = self.records(a, b) {
+            self.put(records, similarity);
+        }
+    }
+
+    /// Puts out a pair of records. If both are of one relation, the lesser key is first.
     ///
     /// Errors: a key that is null, or that both records have.
-    pub fn put(
-        &mut self,
-        (left, right): (&mut ByteStrings, Option<&mut ByteStrings>),
-        (a, b): (u64, u64),
-        similarity: f64,
-    ) {
+    pub fn put(&mut self, (a, b): (u64, u64), similarity: f64) {
         let (ordered, relations) = (self.ordered, self.relations);
+        let (left, right) = &mut self.keys;
         self.output.put(similarity, || {
             let key = left.text(a - 1);
-            let keys = match right {
-                Some(right) => [key, right.text(b - 1)],
-                None => {
-                    let other = left.text(b - 1);
-                    let swap = if ordered {
-                        a > b
-                    } else {
-                        is_behind(key, other)
-                    };
-                    if swap {
-                        [other, key]
-                    } else {
-                        [key, other]
-                    }
-                }
+            if let Some(right) = right {
+                return Some([key, right.text(b - 1)]);
+            }
+            let other = left.text(b - 1);
+            let swap = match ordered {
+                true => a > b,
+                false => is_behind(key, other),
             };
+            let keys = if swap { [other, key] } else { [key, other] };
             check_distinct(keys, relations);
             Some(keys)
         });
+    }
+}
+
+impl JoinSink for KeyedOutput<'_, '_> {
+    fn pair(&mut self, pair: &RowPair) {
+        self.take(pair.a.row(), pair.b.row(), pair.similarity);
+    }
+
+    fn progress(&mut self, done: u64, all: u64) {
+        self.output.report(done, all);
     }
 }
 
@@ -289,82 +216,52 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
         None => memory / 2,
     };
     let read = |records: &Records| {
-        let mut stream = Stream::read(records, share);
-        let attribute = stream.attributes.pop().expect("a record has one signature");
-        (stream, attribute)
+        let mut stream = Stream::read(records, share, None, None);
+        let column = stream.columns.pop().expect("a record has one signature");
+        (stream, column)
     };
-    let (mut left, mut x) = read(relations.left);
-    let (right, mut y) = relations.right.map(read).unzip();
+    let (mut left, mut rows) = read(relations.left);
+    let (right, mut others) = relations.right.map(read).unzip();
     if let Some(mut new) = left.new.take() {
-        y = new.pop().map(|new| std::mem::replace(&mut x, new));
+        others = new.pop().map(|new| std::mem::replace(&mut rows, new));
     }
-    let mut found = StreamPairs {
-        output: KeyedOutput {
-            output,
-            relations,
-            ordered: left.ordered,
-        },
-        left: left.keys,
-        right: right.map(|right| right.keys),
-    };
-    let tag = x.tag().or(y.as_ref().and_then(Attribute::tag));
-    let Some(shape) = tag.map(RowShape::of_tag) else {
+    let tag_of_others = others.as_ref().and_then(|others| others.shape.tag());
+    let Some(tag) = rows.shape.tag().or(tag_of_others) else {
         return;
     };
-    let threshold = relations.searched(shape.measure(), threshold);
+    let mut found = KeyedOutput {
+        output,
+        relations,
+        ordered: left.ordered,
+        keys: (left.keys, right.map(|right| right.keys)),
+    };
+    let threshold = relations.searched(RowShape::of_tag(tag).measure(), threshold);
     progress::phase(phases::COMPARING_SIGNATURES, None);
-    join(x, y, threshold, memory / 2, &mut found);
+    join(rows, others, threshold, memory / 2, &mut found);
 }
 
-/// Gives pairs of records to the output.
-struct StreamPairs<'a, 'o> {
-    output: KeyedOutput<'a, 'o>,
-    left: ByteStrings,
-    right: Option<ByteStrings>,
-}
-
-impl JoinSink for StreamPairs<'_, '_> {
-    fn pair(&mut self, pair: &RowPair) {
-        check_for_interrupts();
-        if let Some(records) = self.output.records(pair.a.row(), pair.b.row()) {
-            let keys = (&mut self.left, self.right.as_mut());
-            self.output.put(keys, records, pair.similarity);
-        }
-    }
-
-    fn progress(&mut self, done: u64, all: u64) {
-        self.output.output.report(done, all);
-    }
-}
-
-/// Joins the rows of an attribute with each other, or with those of `right`, which is the same attribute of another
-/// stream. It takes `memory` bytes besides what the rows take already. The rows of a pair are the numbers of records.
+/// Joins the rows of a column with each other, or with those of `right`, which is the same column of another stream. It
+/// takes `memory` bytes besides what the rows take already. The rows of a pair are the numbers of records.
 ///
 /// Errors: two shapes; out of memory.
 pub fn join(
-    left: Attribute,
-    right: Option<Attribute>,
+    left: NumberedRows,
+    right: Option<NumberedRows>,
     threshold: f64,
     memory: usize,
     sink: &mut impl JoinSink,
 ) {
-    if let (Some(a), Some(b)) = (left.tag(), right.as_ref().and_then(Attribute::tag)) {
-        if a != b {
-            raise(&mismatch(a, b));
-        }
+    let other = right.as_ref().and_then(|right| right.shape.tag());
+    if let Some((a, b)) = left.shape.tag().zip(other).filter(|(a, b)| a != b) {
+        raise(&mismatch(a, b));
     }
     let linkage = right.is_some();
-    let Some(left) = left.sorted() else {
-        return;
-    };
-    let right = right.and_then(Attribute::sorted);
-    if linkage && right.is_none() {
+    let sides = [left.sorted(), right.and_then(NumberedRows::sorted)];
+    if sides[0].is_none() || linkage && sides[1].is_none() {
         return;
     }
     let bands = Bands {
-        sides: [Some(left), right],
-        // No table has these rows.
-        tables: TableNumber::LOOSE,
+        sides,
         linkage,
         segments: &[],
         threshold,

@@ -1,12 +1,14 @@
 //! The keys of rows that an index has found, as far as a snapshot sees the rows.
 
+use std::cmp::Ordering;
+
 use pgrx::pg_sys;
 
 use crate::pairs::join::TableRow;
 use crate::pairs::output::KeyTexts;
-use crate::pairs::profiles::ProfileJudge;
-use crate::pairs::records::RecordColumn;
-use crate::pairs::table::IndexedTable;
+use crate::pairs::profiles::ProfileComparison;
+use crate::pairs::records::{RecordColumn, Relations};
+use crate::pairs::table::{IndexedTable, IndexedTables};
 use access::SigfileIndex;
 use pg::error::raise;
 use pg::ffi;
@@ -134,45 +136,31 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-/// The order of the keys of a column, if their type has one.
+/// The order of the values of a column.
 pub struct KeyOrder {
-    compare: Option<*mut pg_sys::FmgrInfo>,
+    compare: *mut pg_sys::FmgrInfo,
     collation: pg_sys::Oid,
 }
 
 impl KeyOrder {
-    pub fn new(column: &RecordColumn) -> KeyOrder {
+    /// `None` if the type has no order.
+    pub fn find(column: &RecordColumn) -> Option<KeyOrder> {
         // SAFETY: a column of a locked relation has a type; entries of the type cache are never freed.
         unsafe {
             let flags = pg_sys::TYPECACHE_CMP_PROC_FINFO as i32;
             let entry = pg_sys::lookup_type_cache(column.type_oid, flags);
             let compare = &raw mut (*entry).cmp_proc_finfo;
-            KeyOrder {
-                compare: ((*compare).fn_oid != pg_sys::InvalidOid).then_some(compare),
+            ((*compare).fn_oid != pg_sys::InvalidOid).then_some(KeyOrder {
+                compare,
                 collation: column.collation,
-            }
+            })
         }
     }
 
-    pub fn is_some(&self) -> bool {
-        self.compare.is_some()
-    }
-
-    /// Whether two values of the type are the same. Without an order none are.
-    pub fn is_same(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
-        self.compare(a, b) == Some(0)
-    }
-
-    /// Whether `a` comes behind `b`. Without an order none does.
-    fn is_behind(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
-        self.compare(a, b) > Some(0)
-    }
-
-    fn compare(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> Option<i32> {
-        self.compare.map(|compare| {
-            // SAFETY: the function is the comparison of the type that both values have, and it returns an int4.
-            unsafe { ffi::FunctionCall2Coll(compare, self.collation, a, b).value() as i32 }
-        })
+    pub fn compare(&self, a: pg_sys::Datum, b: pg_sys::Datum) -> Ordering {
+        // SAFETY: the function is the comparison of the type that both values have, and it returns an int4.
+        let order = unsafe { ffi::FunctionCall2Coll(self.compare, self.collation, a, b) };
+        (order.value() as i32).cmp(&0)
     }
 }
 
@@ -189,53 +177,48 @@ pub struct Keys<'a> {
     /// The tables of the last pair. No others hold pages, of which there could be more than buffers.
     last: (usize, usize),
     outputs: [OutputFunction; 2],
-    order: KeyOrder,
+    order: Option<KeyOrder>,
     /// Compare the values of the columns in which records must be equal.
     within: Vec<KeyOrder>,
     /// Says whether the rows are a pair, by signatures in the columns that tables name besides.
-    judge: Option<ProfileJudge<'a>>,
+    profile: Option<ProfileComparison<'a>>,
     snapshot: pg_sys::Snapshot,
     /// Whether both keys are of one relation, so that the lesser one comes first.
     one_relation: bool,
 }
 
 impl<'a> Keys<'a> {
-    /// The keys are in these columns. Without a second one both keys are of one relation.
+    /// The keys of relations that have these tables. Rows are a pair if they are equal in the columns that the
+    /// relations name for that, which all tables have with the types and collations of the left one's; and if their
+    /// profiles are similar, where these are compared, whose columns are all that tables name besides the key.
     pub fn new(
-        tables: &'a [IndexedTable],
-        columns: (&RecordColumn, Option<&RecordColumn>),
-        snapshot: pg_sys::Snapshot,
+        tables: &'a IndexedTables,
+        relations: Relations<'_>,
+        profile: Option<ProfileComparison<'a>>,
     ) -> Keys<'a> {
-        let (first, second) = (columns.0, columns.1.unwrap_or(columns.0));
+        let left = relations.left;
+        let right = relations.right.unwrap_or(left);
+        let within = left.within.iter().map(KeyOrder::find);
         Keys {
-            fetchers: tables.iter().map(Fetcher::new).collect(),
+            fetchers: tables.list.iter().map(Fetcher::new).collect(),
             last: (0, 0),
-            outputs: [first, second].map(|column| OutputFunction::new(column.type_oid)),
-            order: KeyOrder::new(first),
-            within: Vec::new(),
-            judge: None,
-            snapshot,
-            one_relation: columns.1.is_none(),
+            outputs: [left, right].map(|records| OutputFunction::new(records.key.type_oid)),
+            order: KeyOrder::find(&left.key),
+            within: within
+                .map(|order| order.expect("the type has one"))
+                .collect(),
+            profile,
+            // SAFETY: the server runs a function with an active snapshot.
+            snapshot: unsafe { pg_sys::GetActiveSnapshot() },
+            one_relation: relations.right.is_none(),
         }
-    }
-
-    /// The same for rows that are equal in these columns, which all tables have with these types and collations.
-    pub fn within(mut self, columns: &[RecordColumn]) -> Keys<'a> {
-        self.within = columns.iter().map(KeyOrder::new).collect();
-        self
-    }
-
-    /// The same for rows that are a pair if the judge says so. Its columns are all that tables name besides the key.
-    pub fn judged(mut self, judge: Option<ProfileJudge<'a>>) -> Keys<'a> {
-        self.judge = judge;
-        self
     }
 
     /// Both keys in the current memory context, and the similarity: the given one, if nobody judges. `None` if the
     /// snapshot does not see both rows, or they are not equal where they must be, or judged to be no pair.
     ///
     /// Errors: a tid that no row of a table can have.
-    pub fn of(&mut self, a: TableRow, b: TableRow, similarity: f64) -> Option<(KeyTexts, f64)> {
+    pub fn pair(&mut self, a: TableRow, b: TableRow, similarity: f64) -> Option<(KeyTexts, f64)> {
         self.turn_to(a.table().index(), b.table().index());
         let (x, y) = (self.key(a, 0)?, self.key(b, 1)?);
         self.texts(x, y, similarity)
@@ -243,7 +226,7 @@ impl<'a> Keys<'a> {
 
     /// The same of the version of a row at `a`, which a query has found, and one that an index has found, if it is
     /// `wanted`, which is told where its version is.
-    pub fn of_version(
+    pub fn pair_of_version(
         &mut self,
         a: TableRow,
         b: TableRow,
@@ -265,7 +248,7 @@ impl<'a> Keys<'a> {
     /// The key of a row in the current memory context, which may be null; `None` if the snapshot does not see the row.
     ///
     /// Errors: a tid that no row of the table can have.
-    pub fn of_one(&mut self, row: TableRow) -> Option<Option<pg_sys::Datum>> {
+    pub fn key_of(&mut self, row: TableRow) -> Option<Option<pg_sys::Datum>> {
         self.turn_to(row.table().index(), row.table().index());
         let key = self.key(row, 0)?;
         Some(key.map(|key| self.outputs[0].text(key)))
@@ -297,33 +280,31 @@ impl<'a> Keys<'a> {
         let [x, y] = [&self.fetchers[now.0], &self.fetchers[now.1]];
         let is_equal = |(place, order): (usize, &KeyOrder)| {
             let both = x.value(place, 0).zip(y.value(place, 1));
-            both.is_some_and(|(x, y)| order.is_same(x, y))
+            both.is_some_and(|(x, y)| order.compare(x, y).is_eq())
         };
         if !self.within.iter().enumerate().all(is_equal) {
             return None;
         }
-        let similarity = match self.judge {
+        let similarity = match self.profile {
             None => similarity,
-            Some(judge) => {
+            Some(profile) => {
                 let signature = |place: usize, side: usize| [x, y][side].value(place, side);
                 // SAFETY: the columns are those of the profile, which are of type bloom; the slots keep the rows.
-                unsafe { judge.similarity(signature) }?
+                unsafe { profile.similarity(signature) }?
             }
         };
         let mut text =
             |side: usize, key: Option<pg_sys::Datum>| key.map(|key| self.outputs[side].text(key));
         let keys = [text(0, a), text(1, b)];
-        let swap = match (a, b) {
-            (Some(a), Some(b)) if self.one_relation && self.order.is_some() => {
-                self.order.is_behind(a, b)
-            }
-            _ => self.one_relation && is_behind(keys[0], keys[1]),
-        };
         let [first, second] = keys;
-        let keys = if swap {
-            [second, first]
-        } else {
-            [first, second]
+        let is_behind = || match (a.zip(b), &self.order) {
+            (Some((a, b)), Some(order)) => order.compare(a, b).is_gt(),
+            _ => is_behind(first, second),
+        };
+        // Keys of two relations may be of two types, and are not compared.
+        let keys = match self.one_relation && is_behind() {
+            true => [second, first],
+            false => keys,
         };
         Some((keys, similarity))
     }

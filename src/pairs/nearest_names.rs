@@ -2,7 +2,6 @@
 //! names.
 
 use std::collections::BinaryHeap;
-use std::ffi::CStr;
 
 use base::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
@@ -37,7 +36,7 @@ const BATCH: i64 = 100;
 fn bloom_nearest_names(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments, and the record is that of a running call.
     let (arguments, function) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
-    let list = NameList::of(function, arguments);
+    let list = NameList::given(function, arguments);
     let k = arguments.given(5).value() as i32;
     let many = candidates(k.into()).or_raise();
     let by_word = arguments.boolean(6);
@@ -57,16 +56,12 @@ fn bloom_nearest_names(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     });
     let wanted = WantedName::new(text.as_str(), check_for_interrupts).or_raise();
     let mut found = list.candidates(signature, many, &wanted);
-    found.sort_by(|a, b| {
-        b.similarity
-            .total_cmp(&a.similarity)
-            .then_with(|| a.row.cmp(&b.row))
-    });
-    for one in found.into_iter().take(k as usize) {
+    found.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.cmp(b)));
+    for (similarity, NamedRow { key, name }) in found.into_iter().take(k as usize) {
         rows.put([
-            one.row.key.map(|key| text_datum(&key)),
-            Some(text_datum(&one.row.name)),
-            one.similarity.into_datum(),
+            key.map(|key| text_datum(&key)),
+            Some(text_datum(&name)),
+            similarity.into_datum(),
         ]);
     }
     NewValue(pg_sys::Datum::null())
@@ -79,12 +74,6 @@ struct NamedRow {
     /// `None` for NULL, as it may be in a view.
     key: Option<Vec<u8>>,
     name: Vec<u8>,
-}
-
-/// A row whose name was compared.
-struct ComparedName {
-    row: NamedRow,
-    similarity: f64,
 }
 
 /// The relation and its columns, locked until the end of the transaction.
@@ -101,7 +90,7 @@ struct NameList {
 
 impl NameList {
     /// `function` is the one that is running.
-    fn of(function: pg_sys::Oid, arguments: Arguments) -> NameList {
+    fn given(function: pg_sys::Oid, arguments: Arguments) -> NameList {
         let relation = arguments.oid(0);
         let columns = [1, 2, 3].map(|i| arguments.name(i));
         let of_relation = lock(relation);
@@ -109,16 +98,9 @@ impl NameList {
             columns.map(|column| RecordColumn::of(relation, column, &of_relation));
         check_select(relation, [&key, &signature, &name].into_iter());
         if !is_signature(signature.type_oid) {
-            let of_type = readable(catalog::type_name(signature.type_oid).to_bytes());
-            let column = readable(signature.name.to_bytes());
-            let message = format!(
-                "column \"{column}\" of relation \"{of_relation}\" is of type {of_type}, not bloom"
-            );
-            let hint = "Name a column of signatures of the names, such as one GENERATED ALWAYS AS (bloom_signature(..., by_word => true)) STORED.";
-            raise_as(
-                PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-                &Error::new(ErrorKind::InvalidParameter, &message).hint(hint),
-            );
+            let hint = "Name a column of signatures of the names, such as one GENERATED ALWAYS AS \
+                        (bloom_signature(..., by_word => true)) STORED.";
+            signature.refuse_type(&of_relation, "bloom", hint);
         }
         // SAFETY: a look-up in the catalogs by OID.
         let bloom = unsafe { pg_sys::getBaseType(signature.type_oid) };
@@ -128,7 +110,7 @@ impl NameList {
             signature,
             name,
             bloom,
-            distance: distance_beside(function, bloom),
+            distance: distance_operator(function, bloom),
         }
     }
 
@@ -139,13 +121,10 @@ impl NameList {
         if let Some(shape) = typmod::unpack(modifier).or_raise() {
             return Some(shape);
         }
-        let sql = Sql::new("SELECT ")
-            .sql(&self.signature())
-            .text(" FROM ")
-            .relation(self.relation)
-            .text(" AS t WHERE t.")
-            .name(&self.signature.name)
-            .text(" IS NOT NULL LIMIT 1");
+        let sql = Sql::with(
+            "SELECT {} FROM {} AS t WHERE t.{} IS NOT NULL LIMIT 1",
+            &[&self.signature(), &self.relation, &self.signature.name],
+        );
         let mut shape = None;
         Cursor::open(sql, &[], 1).each(|row| {
             // SAFETY: the query selects a signature, which lives as long as the row.
@@ -158,28 +137,24 @@ impl NameList {
 
     /// A row's signature. That of a domain is cast to the type itself, so that no operator of the domain is found.
     fn signature(&self) -> Sql {
-        Sql::new("CAST(t.")
-            .name(&self.signature.name)
-            .text(" AS ")
-            .type_name(self.bloom)
-            .text(")")
+        let bloom = Sql::new("").type_name(self.bloom);
+        Sql::with("CAST(t.{} AS {})", &[&self.signature.name, &bloom])
     }
 
     /// `SELECT` of key, name and distance from `$1`, of all rows that have a name and a signature.
     fn rows(&self) -> Sql {
-        Sql::new("SELECT t.")
-            .name(&self.key.name)
-            .text(", t.")
-            .name(&self.name.name)
-            .text(", ")
-            .sql(&self.wanted_distance())
-            .text(" FROM ")
-            .relation(self.relation)
-            .text(" AS t WHERE t.")
-            .name(&self.signature.name)
-            .text(" IS NOT NULL AND t.")
-            .name(&self.name.name)
-            .text(" IS NOT NULL")
+        let (key, signature, name) = (&self.key.name, &self.signature.name, &self.name.name);
+        Sql::with(
+            "SELECT t.{}, t.{}, {} FROM {} AS t WHERE t.{} IS NOT NULL AND t.{} IS NOT NULL",
+            &[
+                key,
+                name,
+                &self.wanted_distance(),
+                &self.relation,
+                signature,
+                name,
+            ],
+        )
     }
 
     /// The distance of a row from `$1`.
@@ -188,19 +163,23 @@ impl NameList {
     }
 
     /// The rows with a name whose signatures are nearest to one, so many, and those that are as far as the last of
-    /// them, compared with the name. Which rows they are is a matter of distances and keys alone, not of the order in
+    /// them, with the similarity of their name to the wanted one. Which rows they are is a matter of distances and keys alone, not of the order in
     /// which a plan finds them.
-    fn candidates(&self, signature: NewBloom, many: i64, wanted: &WantedName) -> Vec<ComparedName> {
+    fn candidates(
+        &self,
+        signature: NewBloom,
+        many: i64,
+        wanted: &WantedName,
+    ) -> Vec<(f64, NamedRow)> {
         let signature = (self.bloom, signature.datum());
         let limit = many + MAX_TIES;
-        let sql = self
-            .rows()
-            .text(" ORDER BY ")
-            .sql(&self.wanted_distance())
-            .text(&format!(" LIMIT {}", limit + 1));
+        let sql = Sql::with(
+            &format!("{{}} ORDER BY {{}} LIMIT {}", limit + 1),
+            &[&self.rows(), &self.wanted_distance()],
+        );
         let mut found: Vec<(f64, NamedRow)> = Vec::new();
         let cursor = Cursor::open(sql, &[signature], BATCH);
-        let mut output = RowOutput::of(&cursor);
+        let mut output = RowOutput::new(&cursor);
         cursor.each_while(|row| {
             let Some((distance, row)) = output.row(row) else {
                 return true;
@@ -218,12 +197,11 @@ impl NameList {
             let more = limit as usize - found.len();
             found.extend(self.first_of_equal(signature, last, more));
         }
-        let compare = |(_, row): (f64, NamedRow)| {
+        for (measure, row) in &mut found {
             let similarity = wanted.nearness(&readable(&row.name), check_for_interrupts);
-            let similarity = similarity.or_raise();
-            ComparedName { row, similarity }
-        };
-        found.into_iter().map(compare).collect()
+            *measure = similarity.or_raise();
+        }
+        found
     }
 
     /// Of the rows at one distance, so many with the least keys. All of them are read.
@@ -233,17 +211,16 @@ impl NameList {
         distance: f64,
         many: usize,
     ) -> impl Iterator<Item = (f64, NamedRow)> {
-        let sql = self
-            .rows()
-            .text(" AND ")
-            .sql(&self.wanted_distance())
-            .text(" OPERATOR(pg_catalog.=) $2");
+        let sql = Sql::with(
+            "{} AND {} OPERATOR(pg_catalog.=) $2",
+            &[&self.rows(), &self.wanted_distance()],
+        );
         let distance_datum = (
             pg_sys::FLOAT8OID,
             pg_sys::Datum::from(distance.to_bits() as usize),
         );
         let cursor = Cursor::open(sql, &[signature, distance_datum], BATCH);
-        let mut output = RowOutput::of(&cursor);
+        let mut output = RowOutput::new(&cursor);
         let mut first = BinaryHeap::with_capacity(many + 1);
         cursor.each(|row| {
             first.extend(output.row(row).map(|(_, row)| row));
@@ -262,7 +239,7 @@ struct RowOutput {
 }
 
 impl RowOutput {
-    fn of(cursor: &Cursor) -> RowOutput {
+    fn new(cursor: &Cursor) -> RowOutput {
         RowOutput {
             key: cursor.output(0),
             name: cursor.output(1),
@@ -281,7 +258,7 @@ impl RowOutput {
 /// `OPERATOR(schema.<->)` for signatures, in the schema of the running function.
 ///
 /// Errors: it is not there, or not of this extension (42704).
-fn distance_beside(function: pg_sys::Oid, bloom: pg_sys::Oid) -> Sql {
+fn distance_operator(function: pg_sys::Oid, bloom: pg_sys::Oid) -> Sql {
     let schema = catalog::schema_of_function(function);
     // SAFETY: look-ups in the catalogs; the key of the cache OPERNAMENSP is name, left and right type and namespace.
     let is_ours = unsafe {
@@ -310,9 +287,5 @@ fn distance_beside(function: pg_sys::Oid, bloom: pg_sys::Oid) -> Sql {
                 .hint("Move all of them back, or all to one schema by ALTER EXTENSION bloom_ident SET SCHEMA."),
         );
     }
-    operator_in(&schema)
-}
-
-fn operator_in(schema: &CStr) -> Sql {
-    Sql::new("OPERATOR(").name(schema).text(".<->)")
+    Sql::with("OPERATOR({}.<->)", &[&schema])
 }

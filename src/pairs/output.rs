@@ -4,8 +4,10 @@ use base::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::pairs::decisions::Decisions;
+use crate::pairs::join::{JoinSink, RowPair};
 use crate::pairs::verify::CandidatePairs;
 use pg::budget::Budget;
+use pg::check_for_interrupts;
 use pg::error::raise;
 use pg::function::rows::{text_bytes, ResultRows};
 use pg::memory::Scratch;
@@ -103,13 +105,13 @@ impl<'a> PairOutput<'a> {
     ///
     /// Errors: a key is null.
     pub fn put(&mut self, similarity: f64, keys: impl FnOnce() -> Option<KeyTexts>) {
-        self.put_judged(|| Some((keys()?, similarity)));
+        self.put_compared(|| Some((keys()?, similarity)));
     }
 
     /// The same of a pair whose similarity is known with its keys.
     ///
     /// Errors: a key is null.
-    pub fn put_judged(&mut self, pair: impl FnOnce() -> Option<(KeyTexts, f64)>) {
+    pub fn put_compared(&mut self, pair: impl FnOnce() -> Option<(KeyTexts, f64)>) {
         let candidates = matches!(self.destination, Destination::Candidates(..));
         let pair = || {
             let (keys, similarity) = pair()?;
@@ -117,35 +119,26 @@ impl<'a> PairOutput<'a> {
             Some((keys.map(|key| key.unwrap_or_else(null)), similarity))
         };
         let decisions = self.decisions;
+        // SAFETY: both texts were just made, so they are plain, and they stay until the pair was added.
+        let texts = |[a, b]: [pg_sys::Datum; 2]| unsafe { [text_bytes(a), text_bytes(b)] };
+        let leaves_out =
+            |keys| decisions.is_some_and(|decisions| decisions.leaves_out(texts(keys)));
+        let wanted = || pair().filter(|(keys, _)| !leaves_out(*keys));
         let made = match &mut self.destination {
             Destination::Rows(rows) => rows.make(|| {
-                let ([a, b], similarity) = pair()?;
-                // SAFETY: both texts were just made, so they are plain, and they stay until the row is made.
-                let texts = || unsafe { [text_bytes(a), text_bytes(b)] };
-                if decisions.is_some_and(|decisions| decisions.leaves_out(texts())) {
-                    return None;
-                }
+                let ([a, b], similarity) = wanted()?;
                 Some([Some(a), Some(b), similarity.into_datum()])
             }),
             Destination::Taker(scratch, take) => scratch.with(|| {
-                let Some(([a, b], similarity)) = pair() else {
-                    return false;
-                };
-                // SAFETY: both texts were just made, so they are plain, and they stay until the scratch memory is
-                // freed.
-                let texts = unsafe { [text_bytes(a), text_bytes(b)] };
-                if decisions.is_some_and(|decisions| decisions.leaves_out(texts)) {
-                    return false;
-                }
-                take(texts, similarity);
-                true
+                let wanted = wanted();
+                wanted
+                    .inspect(|(keys, similarity)| take(texts(*keys), *similarity))
+                    .is_some()
             }),
             Destination::Candidates(scratch, candidates, side) => {
                 let ids = scratch.with(|| {
-                    let ([a, b], _) = pair()?;
-                    // SAFETY: as above.
-                    let keys = unsafe { [text_bytes(a), text_bytes(b)] };
-                    Some(candidates.identify(keys, *side))
+                    let (keys, _) = wanted()?;
+                    Some(candidates.identify(texts(keys), *side))
                 });
                 // Their files are not to go with the scratch memory.
                 ids.into_iter().for_each(|ids| candidates.push(ids));
@@ -177,6 +170,29 @@ impl<'a> PairOutput<'a> {
         let (found, what) = (self.found, self.found_what());
         let describe = || format!("{done} records compared, {found} {what} found");
         self.progress.report(describe);
+    }
+}
+
+/// Gives the pairs that a join finds to an output: `put` puts out what two rows stand for.
+pub struct PairSink<'a, 'o, F> {
+    output: &'a mut PairOutput<'o>,
+    put: F,
+}
+
+impl<'a, 'o, F: FnMut(&mut PairOutput<'o>, &RowPair)> PairSink<'a, 'o, F> {
+    pub fn new(output: &'a mut PairOutput<'o>, put: F) -> PairSink<'a, 'o, F> {
+        PairSink { output, put }
+    }
+}
+
+impl<'o, F: FnMut(&mut PairOutput<'o>, &RowPair)> JoinSink for PairSink<'_, 'o, F> {
+    fn pair(&mut self, pair: &RowPair) {
+        check_for_interrupts();
+        (self.put)(self.output, pair);
+    }
+
+    fn progress(&mut self, done: u64, all: u64) {
+        self.output.report(done, all);
     }
 }
 

@@ -16,6 +16,7 @@ use pg::catalog;
 use pg::catalog::privileges::{current_user, may_select, may_select_any, may_use_schema};
 use pg::catalog::storage::is_read_from;
 use pg::error::raise_as;
+use pg::function::arguments::Arguments;
 use pg::relation;
 use pg::values::text::readable;
 use types::objects::{is_bits, is_signature};
@@ -53,6 +54,18 @@ impl RecordColumn {
         })
     }
 
+    /// Fails the statement with 42804: the column has another type than the one that is expected.
+    pub fn refuse_type(&self, relation: &str, expected: &str, hint: &str) -> ! {
+        let (column, of_type) = (text(&self.name), text(&catalog::type_name(self.type_oid)));
+        let message = format!(
+            "column \"{column}\" of relation \"{relation}\" is of type {of_type}, not {expected}"
+        );
+        raise_as(
+            PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+            &Error::new(ErrorKind::InvalidParameter, message).hint(hint),
+        )
+    }
+
     /// Gives the name back if there is no such column, or it is a system column.
     pub fn find(oid: pg_sys::Oid, name: CString) -> Result<RecordColumn, CString> {
         let Some(number) = catalog::column(oid, &name) else {
@@ -69,6 +82,13 @@ impl RecordColumn {
             collation,
         })
     }
+}
+
+/// Whether a type is `text` or `varchar`, or a domain of them.
+pub fn is_text(of_type: pg_sys::Oid) -> bool {
+    // SAFETY: a catalog look-up of a type that exists.
+    let base = unsafe { pg_sys::getBaseType(of_type) };
+    base == pg_sys::TEXTOID || base == pg_sys::VARCHAROID
 }
 
 /// Locks a relation until the end of the transaction. Returns its name for messages.
@@ -121,6 +141,15 @@ pub struct Records {
 }
 
 impl Records {
+    /// The arguments from `i` on: a relation, the names of its key and of the column with the signatures.
+    ///
+    /// Errors: as [`Records::new`].
+    pub fn given(arguments: Arguments, i: usize) -> Records {
+        let relation = arguments.oid(i);
+        let [key, signature] = [i + 1, i + 2].map(|i| arguments.name(i));
+        Records::new(relation, key, vec![signature])
+    }
+
     /// Errors: no relation with rows; no such column; a signature column of another type.
     pub fn new(oid: pg_sys::Oid, key: CString, signatures: Vec<CString>) -> Records {
         let name = lock(oid);
@@ -131,23 +160,18 @@ impl Records {
         for signature in &signatures {
             let of_type = signature.type_oid;
             if !(is_signature(of_type) || alone && is_bits(of_type)) {
-                raise_as(
-                    PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-                    &Error::new(
-                        ErrorKind::InvalidParameter,
-                        format!(
-                            "column \"{}\" of relation \"{name}\" is of type {}, not {}",
-                            text(&signature.name),
-                            text(&catalog::type_name(of_type)),
-                            if alone { "bloom or minhash_bits" } else { "bloom" }
-                        ),
-                    )
-                    .hint(if alone {
-                        "Name a column of signatures, such as one GENERATED ALWAYS AS (bloom_signature(...)) STORED, or of sketches, by minhash_bits(...)."
-                    } else {
-                        "Name columns of signatures, such as one GENERATED ALWAYS AS (bloom_signature(...)) STORED."
-                    }),
-                );
+                let (expected, hint) = match alone {
+                    true => (
+                        "bloom or minhash_bits",
+                        "Name a column of signatures, such as one GENERATED ALWAYS AS (bloom_signature(...)) STORED, \
+                         or of sketches, by minhash_bits(...).",
+                    ),
+                    false => (
+                        "bloom",
+                        "Name columns of signatures, such as one GENERATED ALWAYS AS (bloom_signature(...)) STORED.",
+                    ),
+                };
+                signature.refuse_type(&name, expected, hint);
             }
         }
         let key = column(key);
@@ -323,6 +347,11 @@ impl<'a> Relations<'a> {
             left,
             right: Some(right),
         }
+    }
+
+    /// Both relations, or the only one.
+    pub fn each(self) -> impl Iterator<Item = &'a Records> {
+        [Some(self.left), self.right].into_iter().flatten()
     }
 
     /// The similarity of signatures from which on pairs are looked for: less than the threshold, and maybe below 0,

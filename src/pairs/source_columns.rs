@@ -22,6 +22,7 @@ pub fn refuse(name: &str, expected: &str) -> ! {
             ErrorKind::InvalidParameter,
             format!("relation \"{name}\" does not have the columns {expected}"),
         )
-        .hint("Give a table or view with columns of these names, such as CREATE VIEW ... AS SELECT x AS a, y AS b, ... FROM ..."),
+        .hint("Give a table or view with columns of these names, such as CREATE VIEW ... AS SELECT x AS a, y AS b, ... \
+             FROM ..."),
     )
 }

@@ -2,11 +2,14 @@
 
 use std::ffi::CStr;
 
+use base::{Error, ErrorKind};
 use pgrx::pg_sys;
 use sigfile::Meta;
 
-use access::{is_sigfile, meta_of_words, read_meta_for, signature_column, SigfileIndex};
-use pg::error::OrRaise;
+use crate::pairs::join::TableNumber;
+use access::{is_sigfile, meta_of_words, mismatch};
+use access::{read_meta_for, signature_column, SigfileIndex};
+use pg::error::{raise, OrRaise};
 use pg::ffi;
 use pg::relation::OpenRelation;
 
@@ -119,11 +122,57 @@ impl IndexedTable {
     pub fn is_temporary(&self) -> bool {
         self.heap.form().relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP
     }
+}
 
-    /// Tells serializable transactions that all of the table is read.
-    pub fn lock_predicate(&self) {
-        // SAFETY: the table is open, and the snapshot is active.
-        unsafe { ffi::PredicateLockRelation(self.heap.pointer(), self.snapshot) }
+/// The tables of the relations that are searched, those of the left one first.
+pub struct IndexedTables {
+    pub list: Vec<IndexedTable>,
+    /// How many of them are the left relation's, if there are two.
+    pub left: Option<usize>,
+}
+
+impl IndexedTables {
+    pub fn new(mut left: Vec<IndexedTable>, right: Option<Vec<IndexedTable>>) -> IndexedTables {
+        let of_left = right.as_ref().map(|_| left.len());
+        left.extend(right.into_iter().flatten());
+        IndexedTables {
+            list: left,
+            left: of_left,
+        }
+    }
+
+    /// The tables of a side, 0 or 1, with their numbers.
+    pub fn of_side(&self, side: usize) -> impl Iterator<Item = (TableNumber, &IndexedTable)> {
+        let end = self.left.unwrap_or(self.list.len());
+        let numbers = [0..end, end..self.list.len()][side].clone();
+        numbers.map(|number| (TableNumber::of_index(number), &self.list[number]))
+    }
+
+    /// Begins a search of the tables. Gives the tag of the shape that all indexes have; an index without rows has none.
+    ///
+    /// Errors: more tables than there are numbers for; indexes of different shapes.
+    pub fn begin(&self) -> Option<u64> {
+        let (tables, most) = (self.list.len(), TableNumber::MOST);
+        if tables > most {
+            let message = format!("cannot join more than {most} partitions");
+            raise(
+                &Error::new(ErrorKind::LimitExceeded, message)
+                    .detail(format!("There are {tables}."))
+                    .hint("Use fewer partitions, or views of some of them."),
+            );
+        }
+        for table in &self.list {
+            // Serializable transactions know now that all of the table is read.
+            // SAFETY: the table is open, and the snapshot is active.
+            unsafe { ffi::PredicateLockRelation(table.heap.pointer(), table.snapshot) }
+        }
+        let shapes = self.list.iter().map(|table| table.meta.shape());
+        let mut shapes = shapes.filter(|&shape| shape != 0);
+        let first = shapes.next()?;
+        if let Some(other) = shapes.find(|&shape| shape != first) {
+            raise(&mismatch(first, other));
+        }
+        Some(first)
     }
 }
 

@@ -15,7 +15,7 @@ use pg::function::rows::text_bytes;
 use pg::memory::Scratch;
 use pg::progress::{self, phases};
 use pg::relation::OpenRelation;
-use pg::sql::Sql;
+use pg::sql::{Sql, SqlPart};
 use pg::values::text::readable;
 
 /// Fails the statement with 21000, since keys of records are not unique.
@@ -72,34 +72,33 @@ pub fn check(records: &Records) {
 
 /// Selects a key that occurs more than once, the least one where keys have an order.
 fn query(records: &Records) -> Sql {
-    let key = |sql: Sql| {
-        // Values that cannot be compared are compared as text.
-        if has_equality(&records.key) {
-            sql.name(&records.key.name)
-        } else {
-            sql.output(&records.key.name)
-        }
+    let key = &records.key.name;
+    // Values that cannot be compared are compared as text.
+    let compared = match has_equality(&records.key) {
+        true => Sql::new("").name(key),
+        false => Sql::new("").output(key),
     };
-    let mut sql = key(Sql::new("SELECT "))
-        .text(" FROM ")
-        .relation(records.oid)
-        .text(" WHERE ")
-        .name(&records.key.name)
-        .text(" IS NOT NULL AND (");
+    let mut has_signature = Sql::new("");
     for (i, signature) in records.signatures.iter().enumerate() {
-        sql = sql.text(if i > 0 { " OR " } else { "" });
-        sql = sql.name(&signature.name).text(" IS NOT NULL");
+        let or = Sql::new(if i > 0 { " OR " } else { "" });
+        let parts: [&dyn SqlPart; 3] = [&has_signature, &or, &signature.name];
+        has_signature = Sql::with("{}{}{} IS NOT NULL", &parts);
     }
-    sql = sql.text(") GROUP BY 1 HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1");
-    if has_order(&records.key) || !has_equality(&records.key) {
-        sql = sql.text(" ORDER BY 1");
-    }
-    sql.text(" LIMIT 1")
-}
-
-/// Whether the keys of a column have an order.
-pub fn has_order(column: &RecordColumn) -> bool {
-    KeyOrder::new(column).is_some()
+    let order = match KeyOrder::find(&records.key).is_some() || !has_equality(&records.key) {
+        true => " ORDER BY 1",
+        false => "",
+    };
+    Sql::with(
+        "SELECT {} FROM {} WHERE {} IS NOT NULL AND ({}) GROUP BY 1 \
+         HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1{} LIMIT 1",
+        &[
+            &compared,
+            &records.oid,
+            key,
+            &has_signature,
+            &Sql::new(order),
+        ],
+    )
 }
 
 /// Whether values of the column can be compared as GROUP BY does.
@@ -157,11 +156,11 @@ pub struct Successive {
 impl Successive {
     /// `None` for a type without an order.
     pub fn new(key: &RecordColumn) -> Option<Successive> {
-        let order = KeyOrder::new(key);
+        let order = KeyOrder::find(key)?;
         let (mut length, mut by_value) = (0, false);
         // SAFETY: a column of a locked relation has a type.
         unsafe { pg_sys::get_typlenbyval(key.type_oid, &mut length, &mut by_value) };
-        order.is_some().then(|| Successive {
+        Some(Successive {
             order,
             last: None,
             by_value,
@@ -173,7 +172,8 @@ impl Successive {
     /// Whether a key is the same as the one before. It is copied.
     pub fn is_again(&mut self, key: pg_sys::Datum) -> bool {
         let (order, last) = (&self.order, self.last);
-        let again = last.is_some_and(|last| self.scratch.with(|| order.is_same(last, key)));
+        let is_same = |last| self.scratch.with(|| order.compare(last, key).is_eq());
+        let again = last.is_some_and(is_same);
         // SAFETY: the key is a value of this type. The last key is a copy that was made here, and nothing else has it.
         unsafe {
             let copy = ffi::datumCopy(key, self.by_value, self.length.into());

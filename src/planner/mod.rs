@@ -2,14 +2,12 @@
 //!
 //! The comparison is rewritten to a function that holds both signatures and the threshold
 //! (`rewrite`); that function's support function offers an operator of the index's class (`index_condition`)
-//! and estimates the rows (`selectivity`, from `statistics`, which ANALYZE keeps a sample for, and from the `own_lists`
-//! of an index). Indexes of constraints are offered for searches, too (`constraint`). All of them ask the room
-//! `objects` which functions and types are the extension's.
+//! and estimates the rows (`selectivity`, from `statistics`, which ANALYZE keeps a sample for). `indexes` has what the
+//! planner is told of a table's indexes, and what these say of a search. All of them ask the room `objects` which
+//! functions and types are the extension's.
 
-mod constraint;
-mod gist_cost;
 mod index_condition;
-mod own_lists;
+mod indexes;
 mod rewrite;
 mod selectivity;
 mod statistics;

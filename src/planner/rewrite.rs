@@ -8,19 +8,21 @@ use std::sync::OnceLock;
 use pgrx::pg_sys::NodeTag;
 use pgrx::{pg_sys, Internal};
 
-use super::{constraint, gist_cost};
+use super::indexes;
 use pg::relation::OpenRelation;
 use pg::tree::list::nodes;
 use pg::tree::node::{answer, bare, call, cast, fold, Node};
 use pg::{boundary, entry, ffi};
 use types::objects::{function, function_in_schema_of, Purpose};
 
-/// Comparisons of `float8` with `float8` and `float4` (pg_operator.dat).
-const GT: [u32; 2] = [674, 1133];
-const GE: [u32; 2] = [675, 1135];
-/// And with the score on the right.
-const LT: [u32; 2] = [672, 1122];
-const LE: [u32; 2] = [673, 1124];
+/// Comparisons of `float8` with `float8` and `float4` (pg_operator.dat): `>`, `>=`, and with the score on the right `<`,
+/// `<=`; whether they are strict, and whether the score is on the right.
+const COMPARISONS: [([u32; 2], bool, bool); 4] = [
+    ([674, 1133], true, false),
+    ([675, 1135], false, false),
+    ([672, 1122], true, true),
+    ([673, 1124], false, true),
+];
 
 /// Support function of the measures. It answers nothing. But the planner calls it when it simplifies conditions, which
 /// loads the library, so that the hook is set for a session's first query.
@@ -83,8 +85,7 @@ impl Conditions<'_> {
             if (*(*self.root).parse).jointree.is_null() {
                 return; // CLUSTER and CREATE INDEX estimate without a query
             }
-            constraint::offer(self.rel);
-            gist_cost::estimate(self.rel);
+            indexes::offer(self.rel);
             if self.rel.reloptkind == pg_sys::RelOptKind::RELOPT_BASEREL {
                 self.jointree((*(*self.root).parse).jointree.cast());
             } else {
@@ -95,8 +96,7 @@ impl Conditions<'_> {
                 (*entry).securityQuals = changed;
             }
             // what the conditions are compared with to find out whether a partial index serves
-            for index in nodes(self.rel.indexlist) {
-                let index = &mut *index.cast::<pg_sys::IndexOptInfo>();
+            for index in indexes::indexes(self.rel) {
                 if let Some(changed) = self.list(index.indpred) {
                     index.indpred = changed;
                 }
@@ -231,13 +231,8 @@ impl Conditions<'_> {
     /// The operation is a node of the planner's.
     unsafe fn comparison(&self, operation: &pg_sys::OpExpr) -> Option<*mut Node> {
         let number = operation.opno.to_u32();
-        let (strict, flipped) = match number {
-            _ if GT.contains(&number) => (true, false),
-            _ if GE.contains(&number) => (false, false),
-            _ if LT.contains(&number) => (true, true),
-            _ if LE.contains(&number) => (false, true),
-            _ => return None,
-        };
+        let mut comparisons = COMPARISONS.into_iter();
+        let (_, strict, flipped) = comparisons.find(|(numbers, ..)| numbers.contains(&number))?;
         // SAFETY: the operation is a node of the planner; these operators have two arguments. The new call has
         // those of its types.
         unsafe {
@@ -340,11 +335,8 @@ impl Conditions<'_> {
         // here.
         unsafe {
             if !self.parent {
-                return nodes(self.rel.indexlist).into_iter().any(|index| {
-                    nodes((*index.cast::<pg_sys::IndexOptInfo>()).indexprs)
-                        .into_iter()
-                        .any(is_score)
-                });
+                let mut indexes = indexes::indexes(self.rel);
+                return indexes.any(|index| nodes(index.indexprs).into_iter().any(is_score));
             }
             let table = OpenRelation::locked_table(self.table);
             table.indexes().into_iter().any(|index| {

@@ -9,7 +9,7 @@ use sigfile::RowBits;
 use signature::filter::{QueryView, View};
 use signature::sketch::{BitsQueryView, BitsView};
 
-use super::own_lists;
+use super::indexes;
 use super::statistics::{self, Estimate, Statistics};
 use pg::ffi::hash_extended;
 use pg::tree::list::nodes;
@@ -74,7 +74,7 @@ impl SampledColumn {
             }
             let may = !data.rel.is_null()
                 && pg_sys::statistic_proc_security_check(&mut data, question.function);
-            let statistics = if may { statistics::of(row) } else { None };
+            let statistics = if may { statistics::read(row) } else { None };
             if let Some(free) = data.freefunc {
                 boundary::call(|| free(row));
             }
@@ -107,7 +107,7 @@ impl SampledColumn {
     }
 
     /// An estimate that is kept as long as there are so many rows. It depends on these numbers.
-    fn kept(
+    fn remembered(
         &self,
         what: &'static str,
         asked: u64,
@@ -121,7 +121,7 @@ impl SampledColumn {
             asked,
             numbers: [first, second, self.row_count()].map(f64::to_bits),
         };
-        statistics::kept(estimate, make)
+        statistics::remembered(estimate, make)
     }
 
     /// Share of the rows that are similar to `query`.
@@ -135,7 +135,7 @@ impl SampledColumn {
     /// The same of a constant: what the planner asks more than once, and what an index knows better.
     fn share_of_constant(&self, query: &RowBits<'_>, threshold: f64) -> f64 {
         let asked = hash_extended(query.bits, query.tag ^ u64::from(query.popcount) << 32);
-        let share = self.kept("share", asked, [threshold, 0.0], || {
+        let share = self.remembered("share", asked, [threshold, 0.0], || {
             self.share(query, threshold)
         });
         if share * self.statistics.others().len() as f64 >= ENOUGH as f64 {
@@ -143,7 +143,7 @@ impl SampledColumn {
         }
         let rows = self.row_count().max(1.0);
         // SAFETY: the table is of the query that the planner plans, and its statistics may be known.
-        let alike = unsafe { own_lists::alike(self.table, self.expression, query, threshold) };
+        let alike = unsafe { indexes::alike(self.table, self.expression, query, threshold) };
         share.max(alike.unwrap_or(0.0) / rows)
     }
 
@@ -165,7 +165,7 @@ impl SampledColumn {
     /// Share of the column's rows that are similar to a value of `other`.
     fn mean_share(&self, other: &SampledColumn, threshold: f64) -> f64 {
         let asked = other.statistics.number;
-        self.kept("mean", asked, [threshold, 0.0], || {
+        self.remembered("mean", asked, [threshold, 0.0], || {
             self.mean(other, |query| self.share(query, threshold))
         })
     }
@@ -199,15 +199,13 @@ pub unsafe fn estimate(question: &Question) -> f64 {
                     return UNKNOWN;
                 };
                 // anybody can make an operator of other types with these estimators
-                let Some(kind) = ConstantKind::of(query.consttype) else {
+                let share = read_constant(query, |signature, threshold| {
+                    column.share_of_constant(&signature, threshold.unwrap_or(usual))
+                });
+                let Some(share) = share else {
                     return UNKNOWN;
                 };
-                let value = Varlena::of(query.constvalue);
-                let Some((signature, threshold)) = kind.read(value.bytes()) else {
-                    return UNKNOWN;
-                };
-                let threshold = threshold.unwrap_or(usual);
-                column.share_of_constant(&signature, threshold)
+                share
             }
             _ => match having_match(question, usual) {
                 Some(share) => share,
@@ -227,50 +225,40 @@ pub unsafe fn estimate(question: &Question) -> f64 {
 /// # Safety
 /// The constant is of the planner.
 pub unsafe fn threshold_of_constant(constant: &pg_sys::Const) -> Option<f64> {
-    if constant.constisnull {
+    // SAFETY: the constant is of the planner, and not NULL.
+    unsafe { read_constant(constant, |_, threshold| threshold)? }
+}
+
+/// Gives what a constant asks for to `with`, and its threshold, which values without one leave open. `None` for NULL,
+/// and for types that are not ours, whose values cannot be read.
+///
+/// # Safety
+/// The constant is of the planner.
+unsafe fn read_constant<T>(
+    constant: &pg_sys::Const,
+    with: impl FnOnce(RowBits<'_>, Option<f64>) -> T,
+) -> Option<T> {
+    let of_type = constant.consttype;
+    let is_ours = [is_query, is_signature, is_bits_query, is_bits].map(|is| is(of_type));
+    if constant.constisnull || !is_ours.contains(&true) {
         return None;
     }
-    let kind = ConstantKind::of(constant.consttype)?;
-    // SAFETY: the types that are known have values of variable length.
+    // SAFETY: these types have values of variable length.
     let value = unsafe { Varlena::of(constant.constvalue) };
-    kind.read(value.bytes())?.1
-}
-
-/// What a constant is. Its value can be read only where that is known.
-enum ConstantKind {
-    Signature,
-    Query,
-    Bits,
-    BitsQuery,
-}
-
-impl ConstantKind {
-    /// `None` for a type that is not ours.
-    fn of(of_type: pg_sys::Oid) -> Option<ConstantKind> {
-        if is_query(of_type) {
-            Some(ConstantKind::Query)
-        } else if is_signature(of_type) {
-            Some(ConstantKind::Signature)
-        } else if is_bits_query(of_type) {
-            Some(ConstantKind::BitsQuery)
-        } else if is_bits(of_type) {
-            Some(ConstantKind::Bits)
-        } else {
-            None
+    let value = value.bytes();
+    let (signature, threshold): (RowBits<'_>, _) = match is_ours {
+        [true, ..] => {
+            let query = QueryView::stored(value)?;
+            (query.signature.into(), Some(query.threshold))
         }
-    }
-
-    /// What it asks for, and its threshold, which values without one leave open.
-    fn read(self, value: &[u8]) -> Option<(RowBits<'_>, Option<f64>)> {
-        match self {
-            ConstantKind::Query => QueryView::stored(value)
-                .map(|query| (query.signature.into(), Some(query.threshold))),
-            ConstantKind::BitsQuery => BitsQueryView::stored(value)
-                .map(|query| (query.sketch.into(), Some(query.threshold))),
-            ConstantKind::Signature => Some((View::stored(value)?.into(), None)),
-            ConstantKind::Bits => Some((BitsView::stored(value)?.into(), None)),
+        [_, true, ..] => (View::stored(value)?.into(), None),
+        [_, _, true, _] => {
+            let query = BitsQueryView::stored(value)?;
+            (query.sketch.into(), Some(query.threshold))
         }
-    }
+        _ => (BitsView::stored(value)?.into(), None),
+    };
+    Some(with(signature, threshold))
 }
 
 /// In a semi or anti join the share of the outer rows that have a match among the inner.
@@ -303,7 +291,7 @@ unsafe fn having_match(question: &Question, threshold: f64) -> Option<f64> {
         let left = rows / searched.row_count().max(1.0);
         let asked = outer.as_ref().unwrap_or(searched);
         let of = asked.statistics.number;
-        let share = searched.kept("any", of, [threshold, left], || {
+        let share = searched.remembered("any", of, [threshold, left], || {
             searched.mean(asked, |query| {
                 (searched.expected(query, threshold) * left).min(1.0)
             })

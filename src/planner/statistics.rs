@@ -251,7 +251,7 @@ unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, _cache: c_int, hash
 ///
 /// # Safety
 /// `row` is one of pg_statistic, or was made by somebody's hook as if it were one.
-pub unsafe fn of(row: pg_sys::HeapTuple) -> Option<Rc<Statistics>> {
+pub unsafe fn read(row: pg_sys::HeapTuple) -> Option<Rc<Statistics>> {
     // SAFETY: such a row has the fixed part, and a header.
     let (column, version) = unsafe {
         let form = form(row);
@@ -325,7 +325,7 @@ pub struct Estimate {
 }
 
 /// An estimate that was made before, or is made now: the planner asks for each several times.
-pub fn kept(estimate: Estimate, make: impl FnOnce() -> f64) -> f64 {
+pub fn remembered(estimate: Estimate, make: impl FnOnce() -> f64) -> f64 {
     if let Some(known) = KNOWN.with_borrow(|known| known.get(&estimate).copied()) {
         return known;
     }

@@ -61,7 +61,7 @@ impl Identities {
     /// The records in blocks of those that have equal values in these fields. Two different values count as equal where
     /// the bits agree that are left of 64 besides a record's number.
     pub fn blocks(&mut self, fields: &[usize], missing_too: bool, memory: usize) -> Blocks {
-        Blocks::of(self.records, memory, |each| {
+        Blocks::sort(self.records, memory, |each| {
             self.each(fields, missing_too, each)
         })
     }
@@ -76,7 +76,11 @@ pub struct Blocks {
 
 impl Blocks {
     /// Sorts `records` records, or some of them, by the words that `give` gives each. Sorting takes `memory` bytes.
-    pub fn of(records: u32, memory: usize, give: impl FnOnce(&mut dyn FnMut(u32, u64))) -> Blocks {
+    pub fn sort(
+        records: u32,
+        memory: usize,
+        give: impl FnOnce(&mut dyn FnMut(u32, u64)),
+    ) -> Blocks {
         let bits = bits_of(records);
         let mut sort = RecordSort::new(memory);
         give(&mut |record, all| sort.push([all >> bits << bits | u64::from(record)]));

@@ -8,6 +8,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::models::records::store::PairNumbers;
 use crate::pairs::records::{lock, RecordColumn};
+use crate::pairs::source_columns::has;
 use pg::budget::Budget;
 use pg::catalog::is_of_server;
 use pg::cursor::Cursor;
@@ -37,12 +38,14 @@ impl Labels {
     /// Errors: it has no such columns, or `same` is not boolean; more than fit into half of maintenance_work_mem.
     pub fn read(oid: pg_sys::Oid) -> Labels {
         let name = lock(oid);
-        let has = |column: &std::ffi::CStr| RecordColumn::find(oid, column.to_owned()).is_ok();
-        if ![c"a", c"b", c"same"].into_iter().all(has) {
+        if !has(oid, &[c"a", c"b", c"same"]) {
             raise_as(
                 PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-                &Error::new(ErrorKind::InvalidParameter, format!("relation \"{name}\" does not have the columns a, b and same"))
-                    .hint("Give a table or view of labels: a and b are keys of records, same is true if they are the same person."),
+                &Error::new(ErrorKind::InvalidParameter, format!(
+                    "relation \"{name}\" does not have the columns a, b and same"
+                ))
+                    .hint("Give a table or view of labels: a and b are keys of records, same is true if they are the same \
+                           person."),
             );
         }
         let same = RecordColumn::of(oid, c"same".to_owned(), &name);
@@ -93,14 +96,10 @@ impl Labels {
     pub fn by_number(&self, numbers: PairNumbers, linkage: bool) -> Vec<(u64, bool)> {
         let mut found = Vec::new();
         let mut unknown = 0;
-        for ([a, b], same) in &self.pairs {
-            let record =
-                |key: &[u8], side: usize| self.records.get(key).and_then(|records| records[side]);
-            match (record(a, 0), record(b, usize::from(linkage))) {
-                (Some(x), Some(y)) if x != y => {
-                    found.push((numbers.number(x.min(y), x.max(y)), *same))
-                }
-                _ => unknown += 1,
+        for (keys, same) in &self.pairs {
+            match self.number(keys, numbers, linkage) {
+                Some(number) => found.push((number, *same)),
+                None => unknown += 1,
             }
         }
         found.sort_unstable();
@@ -119,12 +118,15 @@ impl Labels {
         found
     }
 
+    /// The number of a labelled pair; `None` if its records are not there, or one.
+    fn number(&self, [a, b]: &[Vec<u8>; 2], numbers: PairNumbers, linkage: bool) -> Option<u64> {
+        let record = |key: &[u8], side: usize| self.records.get(key)?[side];
+        let (x, y) = (record(a, 0)?, record(b, usize::from(linkage))?);
+        (x != y).then(|| numbers.number(x.min(y), x.max(y)))
+    }
+
     fn contradict(&self, numbers: PairNumbers, number: u64, linkage: bool) -> ! {
-        let of = |key: &[u8], side: usize| self.records.get(key).and_then(|records| records[side]);
-        let is_it = |[a, b]: &[Vec<u8>; 2]| match (of(a, 0), of(b, usize::from(linkage))) {
-            (Some(x), Some(y)) => numbers.number(x.min(y), x.max(y)) == number,
-            _ => false,
-        };
+        let is_it = |keys: &_| self.number(keys, numbers, linkage) == Some(number);
         let pair = self.pairs.iter().find(|(pair, _)| is_it(pair));
         let [a, b] = pair.map_or([String::new(), String::new()], |(pair, _)| {
             pair.clone().map(|key| readable(&key))

@@ -2,7 +2,7 @@
 
 pub mod identities;
 pub mod labels;
-pub mod new_set;
+pub mod prepared;
 pub mod read;
 pub mod sketches;
 pub mod store;

@@ -5,11 +5,11 @@ use std::ffi::CString;
 use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::new_set::NewSet;
-use crate::models::fields::base_type;
+use crate::models::fields::{base_type, columns};
 use crate::pairs::keys::KeyOrder;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::{repeated, Successive};
+use pg::budget::push;
 use pg::catalog::{self, is_of_server};
 use pg::cursor::Cursor;
 use pg::error::{raise, raise_as};
@@ -30,6 +30,46 @@ pub struct Table {
     pub columns: Vec<RecordColumn>,
 }
 
+/// Some of the records, a bit for each.
+#[derive(Default)]
+pub struct RecordSet {
+    words: Vec<u64>,
+    records: u32,
+}
+
+impl RecordSet {
+    /// So many records, all of which are in it.
+    pub fn full(records: u32) -> RecordSet {
+        RecordSet {
+            words: vec![u64::MAX; records.div_ceil(u64::BITS) as usize],
+            records,
+        }
+    }
+
+    /// The next record, which is in it or not.
+    ///
+    /// Errors: out of memory.
+    pub fn push(&mut self, is_in: bool) {
+        if self.records.is_multiple_of(u64::BITS) {
+            push(&mut self.words, 0);
+        }
+        if let Some(last) = self.words.last_mut() {
+            *last |= u64::from(is_in) << (self.records % u64::BITS);
+        }
+        self.records += 1;
+    }
+
+    /// Whether a record is in it.
+    #[inline]
+    pub fn has(&self, record: u32) -> bool {
+        self.words[(record / u64::BITS) as usize] >> (record % u64::BITS) & 1 == 1
+    }
+
+    pub fn remove(&mut self, record: u32) {
+        self.words[(record / u64::BITS) as usize] &= !(1 << (record % u64::BITS));
+    }
+}
+
 /// The keys and the fields of records. Those of a second relation follow those of the first one.
 pub struct RecordTexts {
     pub keys: ByteStrings,
@@ -40,7 +80,7 @@ pub struct RecordTexts {
     /// The first record of the second relation, if there are two.
     pub second: Option<u32>,
     /// Which of them are new, where only these are searched for.
-    pub new: Option<NewSet>,
+    pub new: Option<RecordSet>,
     /// Memory for the fields of a record.
     buffer: Vec<u8>,
 }
@@ -48,66 +88,71 @@ pub struct RecordTexts {
 /// The text of a column's value as models compare it, whatever the session's settings are. A float has as many digits
 /// as its type is sure of; a point in time has its day in UTC. Some dates are no timestamps, and have no text.
 pub fn field_value(sql: Sql, column: &RecordColumn) -> Sql {
-    let value = match base_type(column.type_oid) {
-        pg_sys::DATEOID | pg_sys::TIMESTAMPOID => Sql::new("").name(&column.name),
-        // an interval and no name, which timezone_abbreviations could give another meaning
-        pg_sys::TIMESTAMPTZOID => Sql::new("pg_catalog.timezone('00:00'::pg_catalog.interval, ")
-            .name(&column.name)
-            .text(")"),
-        pg_sys::FLOAT4OID | pg_sys::FLOAT8OID => {
-            return sql
-                .name(&column.name)
-                .text("::pg_catalog.numeric::pg_catalog.text")
-        }
-        _ if is_of_server(column.type_oid) => {
-            return sql.name(&column.name).text("::pg_catalog.text");
-        }
-        // by its output and no cast, which a user could have made
-        _ => {
-            return sql
-                .text("CASE WHEN ")
-                .name(&column.name)
-                .text(" IS NOT NULL THEN ")
-                .output(&column.name)
-                .text(" END")
-        }
+    let name = &column.name;
+    let day = |value: Sql| {
+        Sql::with(
+            "CASE WHEN {}::pg_catalog.date OPERATOR(pg_catalog.<) '294276-01-01'::pg_catalog.date THEN \
+             pg_catalog.to_char({}::pg_catalog.timestamp, 'YYYYMMDD') END",
+            &[&value, &value],
+        )
     };
-    sql.text("CASE WHEN ")
-        .sql(&value)
-        .text("::pg_catalog.date OPERATOR(pg_catalog.<) '294276-01-01'::pg_catalog.date THEN pg_catalog.to_char(")
-        .sql(&value)
-        .text("::pg_catalog.timestamp, 'YYYYMMDD') END")
+    // an interval and no name, which timezone_abbreviations could give another meaning
+    let in_utc = "pg_catalog.timezone('00:00'::pg_catalog.interval, {})";
+    let output = "CASE WHEN {} IS NOT NULL THEN pg_catalog.format('%s', {}) END";
+    sql.sql(&match base_type(column.type_oid) {
+        pg_sys::DATEOID | pg_sys::TIMESTAMPOID => day(Sql::new("").name(name)),
+        pg_sys::TIMESTAMPTZOID => day(Sql::with(in_utc, &[name])),
+        pg_sys::FLOAT4OID | pg_sys::FLOAT8OID => {
+            Sql::with("{}::pg_catalog.numeric::pg_catalog.text", &[name])
+        }
+        _ if is_of_server(column.type_oid) => Sql::with("{}::pg_catalog.text", &[name]),
+        // by its output and no cast, which a user could have made
+        _ => Sql::with(output, &[name, name]),
+    })
 }
 
 impl Table {
+    /// The relations with the columns of these names.
+    ///
+    /// Errors: as [`columns`].
+    pub fn of_relations(relations: Vec<Records>, names: &[&str]) -> Vec<Table> {
+        let with_columns = |records: Records| {
+            let relation = readable(catalog::name(records.oid).to_bytes());
+            let columns = columns(records.oid, names.iter().copied(), &relation);
+            Table { records, columns }
+        };
+        relations.into_iter().map(with_columns).collect()
+    }
+
     /// Selects key and fields of all records in the order of the keys, so that the rows' order in the table is never
     /// seen; then, where only new ones are searched for, what is not NULL for these.
     fn query(&self) -> Sql {
         let key = &self.records.key.name;
-        let mut sql = Sql::new("SELECT ").name(key);
-        for column in &self.columns {
-            sql = field_value(sql.text(", "), column);
-        }
+        let all = Sql::new("").name(key);
+        let columns = self.columns.iter();
+        let columns = columns.fold(all, |sql, column| field_value(sql.text(", "), column));
         // The columns of the records are named as they are, so no other may have the name of one.
         let mut name = String::from("new");
         let c_name = |name: &str| CString::new(name).unwrap_or_default();
         while catalog::column(self.records.oid, &c_name(&name)).is_some() {
             name.push('_');
         }
-        let new = self.records.new.as_ref();
-        if new.is_some() {
-            sql = sql.text(", n.").text(&name);
-        }
-        sql = sql.text(" FROM ").relation(self.records.oid).text(" AS r");
-        if let Some(new) = new {
-            sql = sql.sql(&new.joined(&self.records.key, &name));
-        }
-        sql = sql.text(" ORDER BY ");
-        match KeyOrder::new(&self.records.key).is_some() {
+        let (new_key, new) = match &self.records.new {
+            Some(new) => (
+                Sql::new(", n.").text(&name),
+                new.joined(&self.records.key, &name),
+            ),
+            None => (Sql::new(""), Sql::new("")),
+        };
+        let order = match KeyOrder::find(&self.records.key).is_some() {
             // not by name: a field may have the same one
-            true => sql.text("1"),
-            false => sql.output(key).text(" COLLATE pg_catalog.\"C\""),
-        }
+            true => Sql::new("1"),
+            false => Sql::new("").output(key).text(" COLLATE pg_catalog.\"C\""),
+        };
+        Sql::with(
+            "SELECT {}{} FROM {} AS r{} ORDER BY {}",
+            &[&columns, &new_key, &self.records.oid, &new, &order],
+        )
     }
 }
 
@@ -128,7 +173,7 @@ impl RecordTexts {
             fields: tables[0].columns.len(),
             records: 0,
             second: None,
-            new: tables[0].records.new.as_ref().map(|_| NewSet::default()),
+            new: tables[0].records.new.as_ref().map(|_| RecordSet::default()),
             buffer: Vec::new(),
         };
         let mut progress = Progress::new(job);

@@ -17,6 +17,7 @@ const BLOCK: usize = 4096;
 const WORDS: usize = PARTS / 4;
 
 /// A sketch for each record and for each of some fields.
+#[derive(Default)]
 pub struct Sketches {
     /// Fields, with the words of their sketches.
     columns: Vec<(usize, SpillVec<u64>)>,
@@ -26,9 +27,8 @@ pub struct Sketches {
 }
 
 impl Sketches {
-    /// Reads the records once more, for the sketches of these fields. `fields`: the number of each in the model, its
-    /// column among the texts, and how its values are compared. Only records that `has` says have sketches; others are
-    /// left out as those without values.
+    /// Reads the sketches of these fields. `fields`: the number of each in the model, its column among the texts, and
+    /// how its values are compared. Only records that `has` says have sketches.
     ///
     /// Errors: out of memory.
     pub fn read<'l>(
@@ -100,7 +100,7 @@ impl Sketches {
                 }
             }
         };
-        Blocks::of(records, memory, |each| {
+        Blocks::sort(records, memory, |each| {
             let mut blocks = vec![Vec::new(); columns.len()];
             let mut sketches = vec![Sketch::default(); columns.len()];
             let mut begin = 0;

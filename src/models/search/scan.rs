@@ -1,6 +1,6 @@
 //! All pairs of a small table are looked at.
 
-use super::wanted::WantedPairs;
+use super::blocks::WantedPairs;
 use crate::models::records::store::RowStore;
 use pg::check_for_interrupts;
 use pg::progress::{self, phases};
@@ -18,13 +18,12 @@ pub fn is_possible(all_pairs: f64) -> bool {
 
 /// Gives the pairs whose fields have a mean similarity of at least `least` hundredths to `each`, with that similarity
 /// in hundredths.
-pub fn pairs<'w>(
+pub fn pairs(
     store: &mut RowStore,
-    wanted: impl Into<WantedPairs<'w>>,
+    wanted: WantedPairs<'_>,
     least: u32,
     mut each: impl FnMut(u32, u32, u32),
 ) {
-    let wanted = wanted.into();
     let second = wanted.second;
     let left = second.unwrap_or(store.records);
     progress::phase(phases::COMPARING_ALL, None);

@@ -15,9 +15,6 @@ use pg::values::text::{known_utf8, server_name};
 /// Rows fetched at a time. Rows can be wide.
 const BATCH: i64 = 500;
 
-/// Takes the key of a record and its digests, which are `None` where it lacks a column.
-pub type EachDigest<'a> = dyn FnMut(&[u8], &[Option<u128>]) + 'a;
-
 /// The columns that a hash is of.
 pub struct HashColumns(Option<Vec<CString>>);
 
@@ -38,10 +35,14 @@ impl HashColumns {
 }
 
 /// Gives the key of each record that has one, as its text form is in this session, and its digest over each list of
-/// columns, which does not depend on the session.
+/// columns, which does not depend on the session; `None` where the record lacks a column.
 ///
 /// Errors: what the query fails with, which runs as the caller.
-pub fn read_digests(records: &Records, lists: &[HashColumns], each: &mut EachDigest<'_>) {
+pub fn read_digests(
+    records: &Records,
+    lists: &[HashColumns],
+    each: &mut dyn FnMut(&[u8], &[Option<u128>]),
+) {
     let mut names: Vec<&CString> = lists
         .iter()
         .filter_map(|list| list.0.as_ref())
@@ -54,10 +55,8 @@ pub fn read_digests(records: &Records, lists: &[HashColumns], each: &mut EachDig
         .iter()
         .map(|list| Some(list.0.as_ref()?.iter().map(place).collect()))
         .collect();
-    let mut sql = Sql::new("SELECT ").name(&records.key.name);
-    for name in &names {
-        sql = sql.text(", ").name(name);
-    }
+    let columns = [&records.key.name].into_iter().chain(names.iter().copied());
+    let sql = Sql::new("SELECT ").names(columns.map(|name| name.as_c_str()));
     let mut fixed = Some(FixedSettings::begin(OF_TEXT_FORMS));
     let cursor = Cursor::open(sql.text(" FROM ").relation(records.oid), &[], BATCH);
     let mut key_output = cursor.output(0);

@@ -31,6 +31,8 @@ struct JudgedPair {
     /// Greater for later ones.
     at: i64,
     judgement: Judgement,
+    /// Where its hashes are while decisions are read.
+    hash: u32,
 }
 
 /// The newest decision about each pair.
@@ -120,27 +122,22 @@ impl Decisions {
             0 => KeySides::One,
             _ => KeySides::Two,
         };
-        let counting = || self.pairs.iter().filter(|pair| !pair.judgement.changed);
-        let keys = |pair: &JudgedPair| [self.keys[0].key(pair.a), self.keys[second].key(pair.b)];
-        for pair in counting().filter(|pair| pair.judgement.verdict == Verdict::Same) {
-            let [a, b] = keys(pair);
-            each(Decision {
-                a: sides.number(records, 0, a),
-                b: sides.number(records, 1, b),
-                verdict: Verdict::Same,
-                at: pair.at,
-            });
-        }
-        for pair in counting().filter(|pair| pair.judgement.verdict == Verdict::Different) {
-            let [a, b] = keys(pair);
-            let (a, b) = (sides.get(records, 0, a), sides.get(records, 1, b));
-            if let Some((a, b)) = a.zip(b) {
-                each(Decision {
-                    a,
-                    b,
-                    verdict: Verdict::Different,
-                    at: pair.at,
-                });
+        // What is judged the same comes first, since it adds records.
+        for verdict in [Verdict::Same, Verdict::Different] {
+            let counts =
+                |pair: &&JudgedPair| !pair.judgement.changed && pair.judgement.verdict == verdict;
+            for pair in self.pairs.iter().filter(counts) {
+                let (a, b) = (self.keys[0].key(pair.a), self.keys[second].key(pair.b));
+                let numbers = match verdict {
+                    Verdict::Same => {
+                        Some((sides.number(records, 0, a), sides.number(records, 1, b)))
+                    }
+                    _ => sides.get(records, 0, a).zip(sides.get(records, 1, b)),
+                };
+                if let Some((a, b)) = numbers {
+                    let at = pair.at;
+                    each(Decision { a, b, verdict, at });
+                }
             }
         }
     }

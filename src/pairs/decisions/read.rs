@@ -5,10 +5,10 @@ use linkage::clusters::Verdict;
 use linkage::record_hash::{of_pair, RecordHash};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::hashes::{read_digests, EachDigest, HashColumns};
+use super::hashes::{read_digests, HashColumns};
 use super::{Decisions, JudgedPair, Judgement};
 use crate::pairs::dictionary::KeyDictionary;
-use crate::pairs::records::{lock, Relations};
+use crate::pairs::records::{lock, Records, Relations};
 use crate::pairs::source_columns::{has, refuse};
 use pg::budget::{push, reserve, Budget};
 use pg::check_for_interrupts;
@@ -19,16 +19,6 @@ use pg::values::text::readable;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
-
-/// A row of decisions.
-struct Row {
-    a: u32,
-    b: u32,
-    at: i64,
-    verdict: Verdict,
-    /// Where its hashes are; [`NO_HASH`] without.
-    hash: u32,
-}
 
 const NO_HASH: u32 = u32::MAX;
 
@@ -64,10 +54,6 @@ impl ColumnLists {
     }
 }
 
-fn text(bytes: &[u8]) -> String {
-    readable(bytes)
-}
-
 /// Errors: it is none.
 fn verdict(text: &[u8], relation: &str) -> Verdict {
     match text {
@@ -77,10 +63,7 @@ fn verdict(text: &[u8], relation: &str) -> Verdict {
         _ => raise(
             &Error::new(
                 ErrorKind::InvalidParameter,
-                format!(
-                    "decision \"{}\" in \"{relation}\" is none",
-                    self::text(text)
-                ),
+                format!("decision \"{}\" in \"{relation}\" is none", readable(text)),
             )
             .detail("Decisions are \"same\", \"different\" and \"unsure\"."),
         ),
@@ -104,23 +87,26 @@ impl Decisions {
         };
         let mut keys: Vec<KeyDictionary> = (0..sides).map(|_| KeyDictionary::new()).collect();
         let mut lists: [ColumnLists; 2] = Default::default();
-        let (mut rows, mut hashes) = (Vec::new(), Vec::new());
+        let (mut pairs, mut hashes) = (Vec::new(), Vec::new());
         let with_hash = relations.is_some() && has(oid, &[c"hash"]);
         read_rows(oid, &name, with_hash, |[a, b], at, verdict, hash| {
-            let mut row = Row {
+            let mut judged = JudgedPair {
                 a: keys[0].number(a),
                 b: keys[sides - 1].number(b),
                 at,
-                verdict,
+                judgement: Judgement {
+                    verdict,
+                    changed: false,
+                },
                 hash: NO_HASH,
             };
             let mut hash = hash;
-            if sides == 1 && row.a > row.b {
-                (row.a, row.b) = (row.b, row.a);
+            if sides == 1 && judged.a > judged.b {
+                (judged.a, judged.b) = (judged.b, judged.a);
                 hash = hash.map(|[a, b]| [b, a]);
             }
             if let Some(pair) = hash {
-                row.hash = hashes.len() as u32;
+                judged.hash = hashes.len() as u32;
                 let mut side = 0;
                 let pair: Hashes = pair.map(|RecordHash { columns, digest }| {
                     let list = lists[side.min(sides - 1)].number(columns, &name);
@@ -129,58 +115,37 @@ impl Decisions {
                 });
                 push(&mut hashes, pair);
             }
-            push(&mut rows, row);
-            let needed = rows.capacity() * (size_of::<Row>() + size_of::<JudgedPair>())
+            push(&mut pairs, judged);
+            let needed = pairs.capacity() * 2 * size_of::<JudgedPair>()
                 + hashes.capacity() * size_of::<Hashes>()
                 + keys.iter().map(KeyDictionary::memory).sum::<usize>();
             // as much again for what the statement does
-            Budget::of_setting().check(2 * needed, || format!("{} decisions", rows.len()));
+            Budget::of_setting().check(2 * needed, || format!("{} decisions", pairs.len()));
         });
-        keep_newest(&mut rows);
+        keep_newest(&mut pairs);
         if sides == 1 {
-            drop_merged(&mut rows, &keys[0], &name);
+            drop_merged(&mut pairs, &keys[0], &name);
         }
         let mut found = RecordsNow::default();
-        if let Some(relations) = relations {
-            let all = [Some(relations.left), relations.right];
-            for (side, records) in all.into_iter().flatten().enumerate() {
-                let lists = &lists[side].0;
-                if must_exist || !lists.is_empty() {
-                    let columns: Vec<HashColumns> = lists
-                        .iter()
-                        .map(|list| HashColumns::find(records, list))
-                        .collect();
-                    found.read(
-                        side,
-                        &mut keys[side],
-                        |each| read_digests(records, &columns, each),
-                        lists.len(),
-                    );
-                }
+        for (side, records) in relations.into_iter().flat_map(Relations::each).enumerate() {
+            let lists = &lists[side].0;
+            if must_exist || !lists.is_empty() {
+                let columns = lists.iter().map(|list| HashColumns::find(records, list));
+                let columns: Vec<HashColumns> = columns.collect();
+                found.read(side, &keys[side], records, &columns);
             }
         }
-        let mut pairs = Vec::new();
-        reserve(&mut pairs, rows.len());
-        for row in rows {
+        for judged in &mut pairs {
             check_for_interrupts();
-            let ends = [(0, row.a), (sides - 1, row.b)];
+            let ends = [(0, judged.a), (sides - 1, judged.b)];
             let is_there = |(side, key): (usize, u32)| !must_exist || found.has(side, key);
             let is_as_then = |pair: &Hashes| {
                 ends.iter().zip(pair).all(|(&(side, key), (list, digest))| {
                     found.digest(side, key, *list) == Some(*digest)
                 })
             };
-            let changed = !ends.into_iter().all(is_there)
-                || row.hash != NO_HASH && !is_as_then(&hashes[row.hash as usize]);
-            pairs.push(JudgedPair {
-                a: row.a,
-                b: row.b,
-                at: row.at,
-                judgement: Judgement {
-                    verdict: row.verdict,
-                    changed,
-                },
-            });
+            judged.judgement.changed = !ends.into_iter().all(is_there)
+                || judged.hash != NO_HASH && !is_as_then(&hashes[judged.hash as usize]);
         }
         Decisions {
             name,
@@ -247,7 +212,7 @@ fn hash_of(bytes: &[u8], relation: &str) -> [RecordHash; 2] {
 fn refuse_one_key(key: &[u8], name: &str) -> ! {
     let message = format!(
         "both keys of a decision in \"{name}\" are \"{}\"",
-        text(key)
+        readable(key)
     );
     raise_as(
         PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
@@ -261,27 +226,27 @@ fn refuse_one_key(key: &[u8], name: &str) -> ! {
 /// the record that was kept.
 ///
 /// Errors: a record is judged different from itself.
-fn drop_merged(rows: &mut Vec<Row>, keys: &KeyDictionary, name: &str) {
-    rows.retain(|row| {
-        if row.a == row.b && row.verdict == Verdict::Different {
-            refuse_one_key(keys.key(row.a), name);
+fn drop_merged(pairs: &mut Vec<JudgedPair>, keys: &KeyDictionary, name: &str) {
+    pairs.retain(|pair| {
+        if pair.a == pair.b && pair.judgement.verdict == Verdict::Different {
+            refuse_one_key(keys.key(pair.a), name);
         }
-        row.a != row.b
+        pair.a != pair.b
     });
 }
 
-/// Keeps the newest row of each pair, and of several at one time the most cautious one.
-fn keep_newest(rows: &mut Vec<Row>) {
-    rows.sort_unstable_by(|x, y| {
+/// Keeps the newest decision about each pair, and of several at one time the most cautious one.
+fn keep_newest(pairs: &mut Vec<JudgedPair>) {
+    pairs.sort_unstable_by(|x, y| {
         check_for_interrupts();
-        let pair = |row: &Row| (row.a, row.b);
         let newer_first = y.at.cmp(&x.at);
-        pair(x)
-            .cmp(&pair(y))
+        let cautious_first = x.judgement.verdict.cmp(&y.judgement.verdict);
+        (x.a, x.b)
+            .cmp(&(y.a, y.b))
             .then(newer_first)
-            .then(x.verdict.cmp(&y.verdict))
+            .then(cautious_first)
     });
-    rows.dedup_by_key(|row| (row.a, row.b));
+    pairs.dedup_by_key(|pair| (pair.a, pair.b));
 }
 
 /// The records of decisions as they are now.
@@ -295,14 +260,15 @@ struct RecordsNow {
 }
 
 impl RecordsNow {
+    /// Reads the digests of the records of a side over these lists of columns.
     fn read(
         &mut self,
         side: usize,
-        keys: &mut KeyDictionary,
-        read: impl FnOnce(&mut EachDigest<'_>),
-        lists: usize,
+        keys: &KeyDictionary,
+        records: &Records,
+        columns: &[HashColumns],
     ) {
-        let n = keys.len();
+        let (n, lists) = (keys.len(), columns.len());
         self.lists[side] = lists;
         reserve(&mut self.there[side], n);
         self.there[side].resize(n, false);
@@ -312,7 +278,7 @@ impl RecordsNow {
         reserve(&mut self.digests[side], of_all);
         self.digests[side].resize(of_all, None);
         let (there, digests) = (&mut self.there[side], &mut self.digests[side]);
-        read(&mut |key, now| {
+        read_digests(records, columns, &mut |key, now| {
             if let Some(number) = keys.get(key) {
                 there[number as usize] = true;
                 let at = number as usize * lists;

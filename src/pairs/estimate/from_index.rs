@@ -4,19 +4,19 @@ use std::time::{Duration, Instant};
 
 use pgrx::pg_sys;
 
+use crate::pairs::estimate::sample::{count_similar, sample_row, SampleRow};
+use crate::pairs::estimate::timing::time;
 use crate::pairs::estimate::PairsEstimate;
 use crate::pairs::join::bands::rows_of_a_piece;
 use crate::pairs::join::loose::{loose, Origins};
 use crate::pairs::join::parallel::{self, Job};
 use crate::pairs::join::pieces::JoinPiece;
-use crate::pairs::join::sample::{count_similar, sample_row, SampleRow};
-use crate::pairs::join::timing::time;
 use crate::pairs::join::units::{JoinPlan, Pairing};
-use crate::pairs::join::{TableNumber, TableRow};
+use crate::pairs::join::TableNumber;
 use crate::pairs::keys::Keys;
 use crate::pairs::random::random;
-use crate::pairs::records::Records;
-use crate::pairs::table::IndexedTable;
+use crate::pairs::records::{Records, Relations};
+use crate::pairs::table::IndexedTables;
 use pg::budget::Budget;
 use pg::check_for_interrupts;
 use pg::memory::Scratch;
@@ -31,22 +31,21 @@ const MORE: u64 = 700;
 const LIMIT: Duration = Duration::from_millis(500);
 
 /// Errors: damaged indexes; out of memory.
-pub fn estimate(records: &Records, tables: &[IndexedTable], threshold: f64) -> PairsEstimate {
+pub fn estimate(records: &Records, tables: &IndexedTables, threshold: f64) -> PairsEstimate {
     let memory = Budget::of_setting().bytes();
-    for table in tables {
-        table.lock_predicate();
-    }
-    let numbered = tables.iter().zip(0..);
-    let numbered = numbered.map(|(table, i)| (TableNumber::of_index(i), table));
+    tables.begin();
     let started = Instant::now();
-    let (sorted, origins) = loose(numbered, memory / 4).unzip();
-    let indexed = parallel::pieces(tables, None);
+    let (sorted, origins) = loose(tables.of_side(0), memory / 4).unzip();
+    let indexed = parallel::pieces(&tables.list, None);
     // Loose rows that do not fit into memory are joined in bands. Here some of them stand for all.
     let loose = sorted.map(|mut sorted| {
         let most = rows_of_a_piece(sorted.geometry(), memory / 2);
         let every = sorted.rows().div_ceil(most).max(1);
-        let piece = sorted.thinned((TableNumber::LOOSE[0], 0), every, memory / 4);
-        (piece, every)
+        let rows = (0..sorted.rows()).step_by(every as usize);
+        (
+            sorted.piece((TableNumber::LOOSE[0], 0), rows, memory / 4),
+            every,
+        )
     });
     let making = started.elapsed().as_secs_f64();
     let whole = indexed.iter().map(|piece| SampledPiece { piece, every: 1 });
@@ -69,13 +68,13 @@ pub fn estimate(records: &Records, tables: &[IndexedTable], threshold: f64) -> P
 
     let job = Job {
         tables,
-        left: None,
         threshold,
         memory,
     };
     let (plan, _, workers) = job.plan(&indexed);
     progress::phase(phases::TIMING, None);
     let (searching, folding) = time(&plan, LIMIT);
+    let origins = Origins([origins, None]);
     let a_pair = time_a_pair(records, tables, rows, origins).unwrap_or(PAIR / 1e9);
     let processes = processes(workers) as f64;
     // The leader alone writes the pairs, while the others search.
@@ -84,7 +83,7 @@ pub fn estimate(records: &Records, tables: &[IndexedTable], threshold: f64) -> P
     if let Some((piece, every)) = &loose {
         // The leader joins these by itself: with each other, and with the segments.
         let within = JoinPlan::new([piece], Pairing::All, threshold, memory / 4);
-        let segments = parallel::pieces(tables, Some(0));
+        let segments = parallel::pieces(&tables.list, Some(0));
         let segments = segments.iter().chain([piece]);
         let between = JoinPlan::new(segments, Pairing::Between, threshold, memory / 4);
         let sum = |(searching, folding)| searching + folding;
@@ -165,25 +164,18 @@ fn processes(workers: usize) -> usize {
 /// Seconds that it takes to fetch the rows of a pair, as those that were found say; `None` if none was found.
 fn time_a_pair(
     records: &Records,
-    tables: &[IndexedTable],
+    tables: &IndexedTables,
     rows: &[SampleRow],
-    origins: Option<Origins>,
+    mut origins: Origins,
 ) -> Option<f64> {
-    // SAFETY: the server runs a function with an active snapshot.
-    let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
-    let mut keys = Keys::new(tables, (&records.key, None), snapshot);
+    let mut keys = Keys::new(tables, Relations::one(records), None);
     let mut scratch = Scratch::new(c"pair of records");
-    let mut origins = origins;
-    let mut place = |row: TableRow| match (row.table().loose_side(), &mut origins) {
-        (Some(_), Some(origins)) => origins.get(row.row()),
-        _ => row,
-    };
     let (mut n, started) = (0u32, Instant::now());
     for row in rows {
         let Some(other) = row.other else { continue };
         check_for_interrupts();
-        let (a, b) = (place(row.row), place(other));
-        scratch.with(|| keys.of(a, b, 1.0).is_some());
+        let (a, b) = (origins.locate(row.row), origins.locate(other));
+        scratch.with(|| keys.pair(a, b, 1.0).is_some());
         n += 1;
     }
     (n > 0).then(|| started.elapsed().as_secs_f64() / f64::from(n))

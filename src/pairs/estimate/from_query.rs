@@ -6,17 +6,16 @@ use sigfile::{Geometry, SignatureRow};
 use signature::similarity::{LeastCommon, Measure};
 
 use crate::pairs::estimate::PairsEstimate;
-use crate::pairs::from_query::geometry_of;
 use crate::pairs::join::bands::{rows_of_a_piece, Bands};
-use crate::pairs::join::sorted::Sorted;
-use crate::pairs::join::{JoinSink, RowPair, TableNumber};
+use crate::pairs::join::sorted::{OneShape, Sorted};
+use crate::pairs::join::{JoinSink, RowPair};
 use crate::pairs::random::random;
 use crate::pairs::records::Records;
-use access::{mismatch, RowSignature, RowSort};
+use access::{RowSignature, RowSort};
 use pg::budget::{reserve, Budget};
 use pg::check_for_interrupts;
 use pg::cursor::Cursor;
-use pg::error::{raise, OrRaise};
+use pg::error::OrRaise;
 use pg::progress::{self, phases};
 use pg::sql::Sql;
 
@@ -29,30 +28,22 @@ const BATCH: i64 = 1000;
 
 /// Some rows of all that were read, each as likely as any other (Algorithm R: J. S. Vitter: Random sampling with a
 /// reservoir, 1985).
+#[derive(Default)]
 struct Reservoir {
-    tag: u64,
-    geometry: Option<Geometry>,
+    shape: OneShape,
     words: Vec<u64>,
     popcounts: Vec<u32>,
-    most: usize,
     all: u64,
 }
 
 impl Reservoir {
     /// Errors: a shape that others do not have; out of memory.
     fn add(&mut self, signature: &RowSignature, state: &mut u64, memory: usize) {
-        let geometry = *self.geometry.get_or_insert_with(|| {
-            self.tag = signature.tag;
-            let geometry = geometry_of(signature.tag);
-            self.most = (memory / (8 * geometry.stride + 4)).clamp(2, ROWS);
-            geometry
-        });
-        if signature.tag != self.tag {
-            raise(&mismatch(signature.tag, self.tag));
-        }
+        let geometry = self.shape.layout(signature.tag);
+        let most = (memory / (8 * geometry.stride + 4)).clamp(2, ROWS);
         self.all += 1;
         let at = match self.popcounts.len() {
-            len if len < self.most => {
+            len if len < most => {
                 reserve(&mut self.words, geometry.stride);
                 reserve(&mut self.popcounts, 1);
                 self.words.resize((len + 1) * geometry.stride, 0);
@@ -70,9 +61,8 @@ impl Reservoir {
     }
 
     /// The share of rows that a row can be similar to, by their popcounts.
-    fn reach(&self, threshold: f64, state: &mut u64) -> f64 {
+    fn reach(&self, measure: Measure, threshold: f64, state: &mut u64) -> f64 {
         const PAIRS: u32 = 2000;
-        let measure = self.geometry.map_or(Measure::Jaccard, |g| g.measure);
         let least = LeastCommon::new(measure, measure.asked(threshold));
         let n = self.popcounts.len() as u64;
         let mut popcount = || self.popcounts[(random(state) % n) as usize];
@@ -89,13 +79,12 @@ impl Reservoir {
             .zip(&self.popcounts);
         for (i, (words, &popcount)) in all.take(rows).enumerate() {
             check_for_interrupts();
-            let (threshold, tid) = (0.0, i as u64 + 1);
             let row = SignatureRow {
                 key: 0,
                 words,
                 popcount,
-                threshold,
-                tid,
+                threshold: 0.0,
+                tid: i as u64 + 1,
             };
             sort.push(row).or_raise();
         }
@@ -127,19 +116,11 @@ impl JoinSink for Counter {
 pub fn estimate(records: &Records, threshold: f64) -> PairsEstimate {
     let memory = Budget::of_setting().bytes();
     let column = &records.key.name;
-    let sql = Sql::new("SELECT ")
-        .name(column)
-        .text(" FROM ")
-        .relation(records.oid);
-    let sql = sql.text(" WHERE ").name(column).text(" IS NOT NULL");
-    let mut reservoir = Reservoir {
-        tag: 0,
-        geometry: None,
-        words: Vec::new(),
-        popcounts: Vec::new(),
-        most: ROWS,
-        all: 0,
-    };
+    let sql = Sql::with(
+        "SELECT {} FROM {} WHERE {} IS NOT NULL",
+        &[column, &records.oid, column],
+    );
+    let mut reservoir = Reservoir::default();
     let (mut state, started) = (1, Instant::now());
     let kind = records.signature_type();
     progress::phase(phases::READING, None);
@@ -152,18 +133,18 @@ pub fn estimate(records: &Records, threshold: f64) -> PairsEstimate {
     });
     let reading = started.elapsed().as_secs_f64();
     let (rows, all) = (reservoir.popcounts.len(), reservoir.all as f64);
-    let mut counter = Counter {
+    let counter = || Counter {
         pairs: 0,
         paired: vec![false; rows],
     };
+    let mut found = counter();
     let mut seconds = reading;
     progress::phase(phases::SEARCHING_SAMPLE, None);
-    if let Some(geometry) = reservoir.geometry {
+    if let Some(geometry) = reservoir.shape.geometry() {
         let join = |rows: usize, sink: &mut Counter| {
             let started = Instant::now();
             let bands = Bands {
                 sides: [Some(reservoir.sorted(geometry, rows, memory / 4)), None],
-                tables: TableNumber::LOOSE,
                 linkage: false,
                 segments: &[],
                 threshold,
@@ -172,18 +153,14 @@ pub fn estimate(records: &Records, threshold: f64) -> PairsEstimate {
             bands.join(sink);
             started.elapsed().as_secs_f64()
         };
-        let whole = join(rows, &mut counter);
-        let mut ignored = Counter {
-            pairs: 0,
-            paired: vec![false; rows],
-        };
-        let part = join(rows / 4, &mut ignored).max(1e-6);
+        let whole = join(rows, &mut found);
+        let part = join(rows / 4, &mut counter()).max(1e-6);
         // The time grows by this power of the rows, up to as many as are joined at a time.
         let power = (whole / part).log(4.0).clamp(1.0, 2.0);
         let piece = f64::from(rows_of_a_piece(&geometry, memory / 2)).max(rows as f64);
         let (here, pieces) = (all.min(piece) / rows as f64, (all / piece).max(1.0));
         // Beyond that each row is searched for in more pieces, as far as popcounts allow, or all rows are compared.
-        let reach = reservoir.reach(threshold, &mut state);
+        let reach = reservoir.reach(geometry.measure, threshold, &mut state);
         let searched = pieces * (1.0 + (pieces - 1.0) * reach / 2.0);
         let beyond = searched.powf(2.0 - power) * (pieces * pieces).powf(power - 1.0);
         seconds = 2.0 * reading + whole * here.powf(power) * beyond;
@@ -191,10 +168,10 @@ pub fn estimate(records: &Records, threshold: f64) -> PairsEstimate {
     // Of one row or none there are no pairs.
     let share = |n: f64| (n * (n - 1.0)).max(1.0);
     PairsEstimate {
-        pairs: counter.pairs as f64 * share(all) / share(rows as f64),
+        pairs: found.pairs as f64 * share(all) / share(rows as f64),
         seconds,
         rows: rows as u64,
         all: reservoir.all,
-        paired: counter.paired.iter().filter(|&&paired| paired).count() as u64,
+        paired: found.paired.iter().filter(|&&paired| paired).count() as u64,
     }
 }

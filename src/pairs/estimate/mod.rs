@@ -2,10 +2,13 @@
 
 mod from_index;
 mod from_query;
+mod sample;
+mod timing;
 
 use pgrx::{pg_sys, IntoDatum};
 
 use crate::pairs::records::Records;
+use crate::pairs::table::IndexedTables;
 use pg::entry;
 use pg::error::notice;
 use pg::function::arguments::Arguments;
@@ -35,7 +38,10 @@ impl PairsEstimate {
             let PairsEstimate {
                 rows, all, paired, ..
             } = self;
-            notice!("{JOB}: {paired} of {rows} sampled rows, of {all} in all, have a pair, so the number of pairs is uncertain");
+            notice!(
+                "{JOB}: {paired} of {rows} sampled rows, of {all} in all, have a pair, so the \
+                 number of pairs is uncertain"
+            );
         }
     }
 }
@@ -50,7 +56,10 @@ fn bloom_pairs_estimate(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let threshold = arguments.threshold(2);
     let _job = progress::job(JOB, records.oid);
     let estimate = match records.indexed() {
-        Some(tables) => from_index::estimate(&records, &tables, threshold),
+        Some(tables) => {
+            let tables = IndexedTables::new(tables, None);
+            from_index::estimate(&records, &tables, threshold)
+        }
         None => from_query::estimate(&records, threshold),
     };
     estimate.tell();

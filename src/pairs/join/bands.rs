@@ -44,10 +44,8 @@ fn bands(rows: u32, most: u32) -> Vec<Range<u32>> {
 
 /// Sorted rows of one or two sides, which are joined band by band.
 pub struct Bands<'a> {
-    /// Both sides of a linkage, or the first alone.
+    /// Both sides of a linkage, or the first alone. Their rows are found as loose ones.
     pub sides: [Option<Sorted>; 2],
-    /// The table that the rows of each side are found as.
-    pub tables: [TableNumber; 2],
     pub linkage: bool,
     /// Pieces that are joined with the rows of the other side, too. Without linkage they are of side 1.
     pub segments: &'a [JoinPiece<'a>],
@@ -85,7 +83,6 @@ impl Bands<'_> {
     pub fn join(self, sink: &mut impl JoinSink) {
         let Bands {
             mut sides,
-            tables,
             linkage,
             segments,
             threshold,
@@ -110,7 +107,8 @@ impl Bands<'_> {
         for (side, bands_here) in bands.iter().enumerate() {
             for (i, band) in bands_here.iter().enumerate() {
                 let rows = sides[side].as_mut().expect("it has bands");
-                let first = rows.piece((tables[side], side as u8), band.clone(), memory / 4);
+                let table = (TableNumber::LOOSE[side], side as u8);
+                let first = rows.piece(table, band.clone(), memory / 4);
                 let others = segments.iter().filter(|s| usize::from(s.side()) != side);
                 let pieces = others.chain([&first]);
                 let plan = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);
@@ -127,11 +125,11 @@ impl Bands<'_> {
                 let other = usize::from(linkage);
                 for band in rest {
                     let rows = sides[other].as_mut().expect("it has bands");
-                    if is_apart(first.segment(), rows.popcounts(band), threshold) {
+                    if has_no_similar(first.segment(), rows.popcounts(band), threshold) {
                         steps.done += 1;
                         continue;
                     }
-                    let table = (tables[other], 1);
+                    let table = (TableNumber::LOOSE[other], 1);
                     let second = rows.piece(table, band.clone(), memory / 4);
                     let pieces = [&first, &second];
                     let plan = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);
@@ -144,11 +142,11 @@ impl Bands<'_> {
 
 /// Whether no row of a segment can be similar to a row with one of these popcounts (the least and the greatest): the
 /// popcount bound, by which two signatures are at most as similar as the lesser popcount is to the greater.
-fn is_apart(segment: &Segment, (least, greatest): (u32, u32), threshold: f64) -> bool {
+fn has_no_similar(segment: &Segment, (least, greatest): (u32, u32), threshold: f64) -> bool {
     let last = segment.rows.saturating_sub(1);
     let own = (segment.popcount_of(0), segment.popcount_of(last));
     let measure = segment.geometry.measure;
     let common = LeastCommon::new(measure, measure.asked(threshold));
-    let apart = |low: u32, high: u32| common.of(low, high).is_none();
-    own.1 < least && apart(own.1, least) || greatest < own.0 && apart(greatest, own.0)
+    let differ = |low: u32, high: u32| common.of(low, high).is_none();
+    own.1 < least && differ(own.1, least) || greatest < own.0 && differ(greatest, own.0)
 }

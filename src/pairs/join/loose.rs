@@ -8,20 +8,44 @@ use sigfile::{Geometry, Pages, Part, RowPage, SignatureRow};
 use crate::pairs::join::pieces::has_postings;
 use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::units::is_null;
-use crate::pairs::join::{TableNumber, TableRow};
+use crate::pairs::join::{JoinSink, RowPair, TableNumber, TableRow};
 use crate::pairs::table::IndexedTable;
 use access::{check_tids, RowSort, SegmentReader, TailBlocks};
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 use pg::file::SpillVec;
 
-/// The tables and tids of loose rows by their numbers from 1.
-pub struct Origins(SpillVec<TableRow>);
+/// The tables and tids of the loose rows of each side, by their numbers from 1.
+pub struct Origins(pub [Option<SpillVec<TableRow>>; 2]);
 
 impl Origins {
-    /// The table and the tid of a row.
-    pub fn get(&mut self, number: u64) -> TableRow {
-        self.0.get(number - 1..number)[0]
+    /// The row of a table that a row is.
+    pub fn locate(&mut self, row: TableRow) -> TableRow {
+        let side = row.table().loose_side();
+        match side.and_then(|side| self.0[side].as_mut()) {
+            Some(rows) => rows.get(row.row() - 1..row.row())[0],
+            None => row,
+        }
+    }
+}
+
+/// Gives pairs to another sink, by the rows of tables that the loose ones are.
+pub struct LocatedPairs<'a, S> {
+    pub sink: &'a mut S,
+    pub origins: Origins,
+}
+
+impl<S: JoinSink> JoinSink for LocatedPairs<'_, S> {
+    fn pair(&mut self, pair: &RowPair) {
+        self.sink.pair(&RowPair {
+            a: self.origins.locate(pair.a),
+            b: self.origins.locate(pair.b),
+            similarity: pair.similarity,
+        });
+    }
+
+    fn progress(&mut self, done: u64, all: u64) {
+        self.sink.progress(done, all);
     }
 }
 
@@ -61,7 +85,7 @@ impl Collector {
 pub fn loose<'a>(
     tables: impl IntoIterator<Item = (TableNumber, &'a IndexedTable)>,
     memory: usize,
-) -> Option<(Sorted, Origins)> {
+) -> Option<(Sorted, SpillVec<TableRow>)> {
     let mut all: Option<Collector> = None;
     // The indexes can be of both operator classes, whose pages are laid out differently. The thresholds of rows are
     // left out.
@@ -118,5 +142,5 @@ pub fn loose<'a>(
     }
     let collector = all.filter(|collector| !collector.origins.is_empty())?;
     let rows = Sorted::new(collector.rows.finish());
-    Some((rows, Origins(collector.origins)))
+    Some((rows, collector.origins))
 }

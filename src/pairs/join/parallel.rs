@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pgrx::pg_sys;
 
-use crate::pairs::join::pieces::{segments, worker_limit, JoinPiece};
+use crate::pairs::join::pieces::{segments, JoinPiece};
 use crate::pairs::join::units::{JoinPlan, Pairing, Worker};
 use crate::pairs::join::{JoinSink, RowPair, TableNumber};
-use crate::pairs::table::IndexedTable;
+use crate::pairs::table::{IndexedTable, IndexedTables};
 use access::PAGE_WORDS;
 use pg::team::{self, Layout, SharedParts, Team};
 use pg::{check_for_interrupts, entry, ffi};
@@ -66,9 +66,8 @@ const BATCH: usize = 256;
 
 /// What to join.
 pub struct Job<'a> {
-    pub tables: &'a [IndexedTable],
-    /// So many tables are joined with the others. If it is `None` all are joined with each other.
-    pub left: Option<usize>,
+    /// Those of both relations are joined, or all of one relation with each other.
+    pub tables: &'a IndexedTables,
     pub threshold: f64,
     /// Bytes for all processes together.
     pub memory: usize,
@@ -77,12 +76,15 @@ pub struct Job<'a> {
 impl Job<'_> {
     /// The units, the memory of each process, and how many workers may help.
     pub fn plan<'p>(&self, pieces: &'p [JoinPiece<'p>]) -> (JoinPlan<'p>, usize, usize) {
-        let plan = |memory| JoinPlan::new(pieces, pairing(self.left), self.threshold, memory);
+        let pairing = pairing(self.tables.left);
+        let plan = |memory| JoinPlan::new(pieces, pairing, self.threshold, memory);
         let whole = plan(self.memory);
-        let workers = match worker_limit(self.tables) {
-            workers if workers > 0 && whole.units() >= WORTH_IT => workers,
-            _ => return (whole, self.memory, 0),
-        };
+        // Other processes cannot read temporary tables.
+        let is_shared = !self.tables.list.iter().any(IndexedTable::is_temporary);
+        let workers = if is_shared { team::allowed() } else { 0 };
+        if workers == 0 || whole.units() < WORTH_IT {
+            return (whole, self.memory, 0);
+        }
         let memory = self.memory / (1 + workers);
         (plan(memory), memory, workers)
     }
@@ -112,7 +114,7 @@ fn pairing(left: Option<usize>) -> Pairing {
 ///
 /// Errors: a damaged page; out of memory; what a worker fails with.
 pub fn run(job: &Job<'_>, sink: &mut impl JoinSink) {
-    let pieces = pieces(job.tables, job.left);
+    let pieces = pieces(&job.tables.list, job.tables.left);
     let (plan, memory, workers) = job.plan(&pieces);
     sink.progress(0, plan.units());
     let mut worker = Worker::new(&plan);
@@ -148,15 +150,15 @@ pub fn run(job: &Job<'_>, sink: &mut impl JoinSink) {
 /// The workers of a running job.
 struct JoinTeam {
     team: Team,
-    queues: Vec<*mut pg_sys::shm_mq_handle>,
-    /// Whether each worker can still send.
-    alive: RefCell<Vec<bool>>,
+    /// Of the workers that can still send.
+    queues: RefCell<Vec<*mut pg_sys::shm_mq_handle>>,
 }
 
 impl JoinTeam {
     fn start(job: &Job<'_>, memory: usize, workers: usize) -> JoinTeam {
-        let tables = job.tables.len() * size_of::<SharedTable>();
-        let sizes = [size_of::<Shared>(), tables, QUEUE * workers];
+        let tables = &job.tables.list;
+        let bytes = tables.len() * size_of::<SharedTable>();
+        let sizes = [size_of::<Shared>(), bytes, QUEUE * workers];
         let team = Team::new(c"bloom_join_worker", workers, &sizes);
         // SAFETY: all is written to parts that have room for it, before workers start.
         unsafe {
@@ -165,10 +167,10 @@ impl JoinTeam {
                 next: AtomicU64::new(0),
                 threshold: job.threshold,
                 memory: memory as u64,
-                left: job.left.map_or(u32::MAX, |left| left as u32),
-                tables: job.tables.len() as u32,
+                left: job.tables.left.map_or(u32::MAX, |left| left as u32),
+                tables: tables.len() as u32,
             });
-            for (i, table) in job.tables.iter().enumerate() {
+            for (i, table) in tables.iter().enumerate() {
                 let to = team.part::<SharedTable>(part::TABLES).add(i);
                 (*to).heap = table.heap.rd_id;
                 (*to).index = (*table.index().relation()).rd_id;
@@ -186,8 +188,7 @@ impl JoinTeam {
             let queues: Vec<_> = launched.map(|(i, &queue)| team.attach(queue, i)).collect();
             JoinTeam {
                 team,
-                alive: RefCell::new(vec![true; queues.len()]),
-                queues,
+                queues: RefCell::new(queues),
             }
         }
     }
@@ -200,8 +201,8 @@ impl JoinTeam {
     /// Passes on the pairs that have arrived. Returns whether any have, or a worker has ended.
     fn receive(&self, sink: &mut impl JoinSink) -> bool {
         let mut any = false;
-        for (i, &queue) in self.queues.iter().enumerate() {
-            while self.alive.borrow()[i] {
+        let mut receive = |queue: *mut pg_sys::shm_mq_handle| {
+            loop {
                 // A worker can send as fast as this process receives, so this loop may be long.
                 check_for_interrupts();
                 let (mut size, mut data) = (0, std::ptr::null_mut());
@@ -218,12 +219,13 @@ impl JoinTeam {
                     }
                     pg_sys::shm_mq_result::SHM_MQ_DETACHED => {
                         any = true;
-                        self.alive.borrow_mut()[i] = false;
+                        return false;
                     }
-                    _ => break,
+                    _ => return true,
                 }
             }
-        }
+        };
+        self.queues.borrow_mut().retain(|&queue| receive(queue));
         any
     }
 
@@ -231,11 +233,10 @@ impl JoinTeam {
     ///
     /// Errors: what a worker has failed with.
     fn finish(self, sink: &mut impl JoinSink) {
-        while self.alive.borrow().contains(&true) {
-            if self.receive(sink) {
-                continue;
+        while !self.queues.borrow().is_empty() {
+            if !self.receive(sink) {
+                team::sleep();
             }
-            team::sleep();
         }
         self.team.finish();
     }

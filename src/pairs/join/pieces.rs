@@ -196,11 +196,3 @@ impl Pages for PieceReader<'_> {
         }
     }
 }
-
-/// How many workers may help to join the tables.
-pub fn worker_limit(tables: &[IndexedTable]) -> usize {
-    match tables.iter().any(IndexedTable::is_temporary) {
-        true => 0,
-        false => pg::team::allowed(),
-    }
-}

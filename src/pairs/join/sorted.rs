@@ -1,16 +1,110 @@
-//! Rows in the order of their popcounts, in memory or, if they are many, in a temporary file.
+//! Rows that are collected one by one, and then put in the order of their popcounts: in memory or, if they are many, in
+//! a temporary file.
 
 use std::ops::Range;
 
 use base::{Error, ErrorKind};
-use sigfile::{Geometry, SignatureRow};
+use sigfile::{Geometry, RowShape, SignatureRow};
 
 use crate::pairs::join::pieces::JoinPiece;
 use crate::pairs::join::TableNumber;
-use access::{PackedRows, SortedRows};
+use access::{mismatch, PackedRows, RowSignature, RowSort, SortedRows, PAGE_WORDS};
 use pg::check_for_interrupts;
-use pg::error::raise;
+use pg::error::{raise, OrRaise};
 use pg::file::SpillVec;
+
+/// How rows of a tag are laid out: on pages such as an index has.
+///
+/// Errors: a signature that does not fit such a page.
+fn geometry_of(tag: u64) -> Geometry {
+    let rows = RowShape::of_tag(tag);
+    let bits = rows.bits();
+    let laid_out = Geometry::new(PAGE_WORDS, 0, false, false);
+    let laid_out = laid_out.and_then(|empty| empty.with_bits(bits, rows.measure()));
+    laid_out.unwrap_or_else(|_| {
+        let most = Geometry::most_bits(PAGE_WORDS);
+        let message = format!("signatures of {bits} bits are too large to find similar ones");
+        raise(
+            &Error::new(ErrorKind::LimitExceeded, message)
+                .detail(format!("They can have at most {most} bits."))
+                .hint("Use a smaller shape."),
+        )
+    })
+}
+
+/// The shape that all signatures of a column have: that of the first one.
+#[derive(Default)]
+pub struct OneShape(Option<(u64, Geometry)>);
+
+impl OneShape {
+    /// The layout of a signature with this tag.
+    ///
+    /// Errors: one before it has another shape; a signature that does not fit a page.
+    pub fn layout(&mut self, tag: u64) -> Geometry {
+        let (first, geometry) = *self.0.get_or_insert_with(|| (tag, geometry_of(tag)));
+        if tag != first {
+            raise(&mismatch(tag, first));
+        }
+        geometry
+    }
+
+    /// The tag of all of them, if there are any.
+    pub fn tag(&self) -> Option<u64> {
+        self.0.map(|(tag, _)| tag)
+    }
+
+    /// The layout of all of them, if there are any.
+    pub fn geometry(&self) -> Option<Geometry> {
+        self.0.map(|(_, geometry)| geometry)
+    }
+}
+
+/// A signature as a row, whose tid is its number.
+pub fn numbered_row(signature: &RowSignature, number: u64) -> SignatureRow<'_> {
+    SignatureRow {
+        key: 0,
+        words: &signature.words,
+        popcount: signature.popcount,
+        threshold: 0.0,
+        tid: number,
+    }
+}
+
+/// The signatures of a column, each under a number.
+pub struct NumberedRows {
+    pub shape: OneShape,
+    rows: Option<RowSort>,
+    /// Otherwise only the shape is noted.
+    is_joined: bool,
+    memory: usize,
+}
+
+impl NumberedRows {
+    /// They take `memory` bytes.
+    pub fn new(is_joined: bool, memory: usize) -> NumberedRows {
+        NumberedRows {
+            shape: OneShape::default(),
+            rows: None,
+            is_joined,
+            memory,
+        }
+    }
+
+    /// Errors: as [`OneShape::layout`]; out of memory.
+    pub fn add(&mut self, signature: &RowSignature, number: u64) {
+        let geometry = self.shape.layout(signature.tag);
+        if self.is_joined {
+            let new = || RowSort::new(geometry, self.memory);
+            let rows = self.rows.get_or_insert_with(new);
+            rows.push(numbered_row(signature, number)).or_raise();
+        }
+    }
+
+    /// All rows in the order of their popcounts; `None` if there are none.
+    pub fn sorted(self) -> Option<Sorted> {
+        Some(Sorted::new(self.rows?.finish()))
+    }
+}
 
 /// Rows in the order of their popcounts, numbered from 0.
 pub struct Sorted {
@@ -62,33 +156,18 @@ impl Sorted {
         (of(rows.start), of(rows.end - 1))
     }
 
-    /// Every `every`-th row as a piece of a table and side. Sorting takes `memory` bytes.
-    ///
-    /// Errors: out of memory.
-    pub fn thinned(
-        &mut self,
-        table: (TableNumber, u8),
-        every: u32,
-        memory: usize,
-    ) -> JoinPiece<'static> {
-        let (geometry, rows) = (*self.geometry(), self.rows);
-        JoinPiece::of_rows(table, geometry, memory, |to| {
-            for row in (0..rows).step_by(every as usize) {
-                self.each(row..row + 1, to);
-            }
-        })
-    }
-
     /// These rows as a piece of a table and side. Sorting takes `memory` bytes.
     ///
     /// Errors: out of memory.
     pub fn piece(
         &mut self,
         table: (TableNumber, u8),
-        rows: Range<u32>,
+        rows: impl Iterator<Item = u32>,
         memory: usize,
     ) -> JoinPiece<'static> {
         let geometry = *self.geometry();
-        JoinPiece::of_rows(table, geometry, memory, |to| self.each(rows, to))
+        JoinPiece::of_rows(table, geometry, memory, |to| {
+            rows.for_each(|row| self.each(row..row + 1, to))
+        })
     }
 }

@@ -21,7 +21,7 @@ fn unit(pages: u32, most: u32) -> u32 {
 }
 
 /// What a process of a join uses beside folds, tables and the rows that are searched for, in bytes.
-const BESIDES: usize = 4 << 20;
+const OVERHEAD: usize = 4 << 20;
 
 /// Whether a row of so many bits has no signature. By agreement, that of an empty set has no bits, but is one.
 pub fn is_null(geometry: &Geometry, popcount: u32) -> bool {
@@ -82,7 +82,7 @@ impl<'a> JoinPlan<'a> {
     ) -> JoinPlan<'a> {
         let mut pieces: Vec<&JoinPiece<'_>> = pieces.into_iter().collect();
         pieces.sort_by_key(|piece| std::cmp::Reverse(piece.segment().rows));
-        let memory = memory - BESIDES.min(memory / 2);
+        let memory = memory - OVERHEAD.min(memory / 2);
         let most = (memory / 5 / PAGE).clamp(16, MOST_PAGES) as u32;
         let mut work = JoinPlan {
             pieces,

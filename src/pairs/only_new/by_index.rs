@@ -1,45 +1,43 @@
 //! Rows that are searched for in indexes: one by one, or, where they are many, together.
 
 use pgrx::pg_sys;
+use sigfile::costs::{TAIL_PAGE, TOGETHER};
 use sigfile::{Geometry, Part, Query, RowShape};
 
 use super::probes::Probes;
-use crate::pairs::from_index::check_shapes;
 use crate::pairs::from_query::Stream;
 use crate::pairs::join::bands::Bands;
-use crate::pairs::join::loose::{loose, Origins};
+use crate::pairs::join::loose::{loose, LocatedPairs, Origins};
 use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::{parallel, JoinSink, RowPair, TableNumber, TableRow};
 use crate::pairs::keys::Keys;
-use crate::pairs::output::PairOutput;
-use crate::pairs::profiles::ProfileJudge;
+use crate::pairs::output::{PairOutput, PairSink};
+use crate::pairs::profiles::ProfileComparison;
 use crate::pairs::records::Relations;
-use crate::pairs::table::IndexedTable;
+use crate::pairs::table::{IndexedTable, IndexedTables};
 use crate::pairs::unique::{self, check_distinct};
 use access::{mismatch, IndexScan, RowConditions};
 use pg::catalog::privileges::{current_user, may};
 use pg::check_for_interrupts;
 use pg::error::raise;
-use pg::file::ByteStrings;
-use sigfile::costs::{TAIL_PAGE, TOGETHER};
 
 /// Searches for the costs are estimated for so many of the rows.
 const SAMPLE: u32 = 16;
 
 /// Finds the pairs of which one record at least is among the new ones. Gives false, and does nothing, if these are too
-/// many for the memory, or the caller may read some columns only. A judge, if there is one, says which of the pairs are
-/// wanted, and how similar they are.
+/// many for the memory, or the caller may read some columns only. A comparison of profiles, if there is one, says which
+/// of the pairs are wanted, and how similar they are.
 ///
 /// Errors: as a search by indexes, but for keys that are not unique: of these only the new ones are looked at, and the
 /// keys of pairs.
 pub fn pairs(
     output: &mut PairOutput,
-    tables: &[IndexedTable],
+    tables: &IndexedTables,
     relations: Relations<'_>,
     threshold: f64,
-    judge: Option<ProfileJudge<'_>>,
+    profile: Option<ProfileComparison<'_>>,
 ) -> bool {
-    let Some(tag) = check_shapes(tables) else {
+    let Some(tag) = tables.begin() else {
         return true;
     };
     let memory = output.memory();
@@ -48,137 +46,81 @@ pub fn pairs(
     if !may(records.oid, pg_sys::ACL_SELECT, current_user()) {
         return false;
     }
-    for table in tables {
-        table.lock_predicate();
-    }
-    let Some((probes, rows)) = Probes::read(records, tables, tag, memory / 4) else {
+    let Some((probes, rows)) = Probes::read(records, &tables.list, tag, memory / 4) else {
         return false;
     };
-    // SAFETY: the server runs a function with an active snapshot.
-    let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
     let search = ProbeSearch {
         tables,
         threshold: relations.searched(RowShape::of_tag(tag).measure(), threshold),
         memory: memory / 2,
     };
-    let mut found = NewPairs {
-        output,
-        relations,
-        keys: Keys::new(tables, (&records.key, None), snapshot)
-            .within(&records.within)
-            .judged(judge),
-        probes,
-    };
-    search.run(rows, &mut found);
-    true
-}
-
-/// Gives pairs of a new record and one that an index has found.
-struct NewPairs<'a, 'o> {
-    output: &'a mut PairOutput<'o>,
-    relations: Relations<'a>,
-    keys: Keys<'a>,
-    probes: Probes,
-}
-
-impl JoinSink for NewPairs<'_, '_> {
-    fn pair(&mut self, pair: &RowPair) {
-        check_for_interrupts();
-        let (keys, probes, relations) = (&mut self.keys, &self.probes, self.relations);
+    let mut keys = Keys::new(tables, relations, profile);
+    let put = |output: &mut PairOutput, pair: &RowPair| {
         let new = probes.places[pair.a.row() as usize - 1];
         // Two new ones find each other.
         let wanted = |other: TableRow| other > new || other != new && !probes.has(other);
-        self.output.put_judged(|| {
-            let (keys, similarity) = keys.of_version(new, pair.b, wanted, pair.similarity)?;
+        output.put_compared(|| {
+            let (keys, similarity) = keys.pair_of_version(new, pair.b, wanted, pair.similarity)?;
             check_distinct(keys, relations);
             Some((keys, similarity))
         });
-    }
-
-    fn progress(&mut self, done: u64, all: u64) {
-        self.output.report(done, all);
-    }
+    };
+    search.run(rows, &mut PairSink::new(output, put));
+    true
 }
 
-/// Finds the pairs of two relations of which only one has indexes, those of `tables`, the second one if `second`.
+/// Finds the pairs of two relations of which one has indexes, those of `tables`, and the other one has none.
 ///
 /// Errors: as a search by indexes, and one by a query.
 pub fn unindexed_side(
     output: &mut PairOutput,
-    (tables, second): (&[IndexedTable], bool),
+    tables: &IndexedTables,
     relations: Relations<'_>,
     threshold: f64,
+    is_right: bool,
 ) {
     let right = relations.right.expect("there are two relations");
-    let (indexed, other) = match second {
+    let (indexed, other) = match is_right {
         true => (right, relations.left),
         false => (relations.left, right),
     };
     unique::check(indexed);
+    let tag = tables.begin();
     let memory = output.memory();
-    for table in tables {
-        table.lock_predicate();
-    }
-    let mut stream = Stream::read(other, memory / 4);
-    let rows = stream.attributes.pop().expect("a record has one signature");
-    let (Some(tag), Some(of_rows)) = (check_shapes(tables), rows.tag()) else {
+    let mut stream = Stream::read(other, memory / 4, None, None);
+    let rows = stream.columns.pop().expect("a record has one signature");
+    let (Some(tag), Some(of_rows)) = (tag, rows.shape.tag()) else {
         return;
     };
     if tag != of_rows {
-        let (left, right) = match second {
-            true => (of_rows, tag),
-            false => (tag, of_rows),
-        };
-        raise(&mismatch(left, right));
+        raise(&match is_right {
+            true => mismatch(of_rows, tag),
+            false => mismatch(tag, of_rows),
+        });
     }
     let Some(rows) = rows.sorted() else { return };
-    // SAFETY: the server runs a function with an active snapshot.
-    let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
     let search = ProbeSearch {
         tables,
         threshold: relations.searched(RowShape::of_tag(tag).measure(), threshold),
         memory: memory / 2,
     };
-    let mut found = LinkedPairs {
-        output,
-        indexed: Keys::new(tables, (&indexed.key, None), snapshot),
-        second,
-        others: stream.keys,
-    };
-    search.run(rows, &mut found);
-}
-
-/// Gives pairs of a record that a query has read and one that an index has found.
-struct LinkedPairs<'a, 'o> {
-    output: &'a mut PairOutput<'o>,
-    indexed: Keys<'a>,
-    /// The latter is of the second relation.
-    second: bool,
-    others: ByteStrings,
-}
-
-impl JoinSink for LinkedPairs<'_, '_> {
-    fn pair(&mut self, pair: &RowPair) {
-        check_for_interrupts();
-        let (indexed, others, second) = (&mut self.indexed, &mut self.others, self.second);
-        self.output.put(pair.similarity, || {
-            let found = indexed.of_one(pair.b)?;
-            let other = others.text(pair.a.row() - 1);
-            Some(match second {
+    let mut keys = Keys::new(tables, Relations::one(indexed), None);
+    let put = |output: &mut PairOutput, pair: &RowPair| {
+        output.put(pair.similarity, || {
+            let found = keys.key_of(pair.b)?;
+            let other = stream.keys.text(pair.a.row() - 1);
+            Some(match is_right {
                 true => [other, found],
                 false => [found, other],
             })
         });
-    }
-
-    fn progress(&mut self, done: u64, all: u64) {
-        self.output.report(done, all);
-    }
+    };
+    search.run(rows, &mut PairSink::new(output, put));
 }
 
 /// A search for rows in the indexes of tables.
 struct ProbeSearch<'a> {
-    tables: &'a [IndexedTable],
+    tables: &'a IndexedTables,
     threshold: f64,
     memory: usize,
 }
@@ -187,11 +129,11 @@ impl ProbeSearch<'_> {
     /// Gives pairs of the number of a row and of a row that an index has.
     ///
     /// Errors: a damaged index; out of memory.
-    fn run(&self, mut rows: Sorted, found: &mut impl JoinSink) {
+    fn run(&self, mut rows: Sorted, sink: &mut impl JoinSink) {
         if self.is_cheaper_one_by_one(&mut rows) {
-            self.one_by_one(rows, found);
+            self.one_by_one(rows, sink);
         } else {
-            self.together(rows, found);
+            self.together(rows, sink);
         }
     }
 
@@ -201,11 +143,12 @@ impl ProbeSearch<'_> {
     }
 
     fn is_cheaper_one_by_one(&self, rows: &mut Sorted) -> bool {
+        let tables = &self.tables.list;
         let all = rows.rows();
         let mut query = self.query(rows.geometry());
         let every = all.div_ceil(SAMPLE).max(1);
         let (mut looked, mut cost) = (0.0, 0.0);
-        let scans: Vec<IndexScan<'_>> = self.tables.iter().map(scan).collect();
+        let scans: Vec<IndexScan<'_>> = tables.iter().map(scan).collect();
         for row in (0..all).step_by(every as usize) {
             check_for_interrupts();
             rows.each(row..row + 1, &mut |row| {
@@ -214,23 +157,22 @@ impl ProbeSearch<'_> {
             cost += scans.iter().map(|scan| scan.cost(&query)).sum::<f64>();
             looked += 1.0;
         }
-        let segments = self
-            .tables
+        let segments = tables
             .iter()
             .flat_map(|table| table.meta.segments_of(Part::Signatures));
         let indexed: f64 = segments.map(|segment| f64::from(segment.rows)).sum();
         let tail = |table: &IndexedTable| table.meta.tail(Part::Signatures).len() as f64;
-        let tails: f64 = self.tables.iter().map(tail).sum();
+        let tails: f64 = tables.iter().map(tail).sum();
         cost += looked * tails * TAIL_PAGE;
         looked == 0.0 || cost / looked * f64::from(all) <= indexed * TOGETHER
     }
 
-    fn one_by_one(&self, mut rows: Sorted, found: &mut impl JoinSink) {
+    fn one_by_one(&self, mut rows: Sorted, sink: &mut impl JoinSink) {
         let n = rows.rows();
         let (measure, mut query) = (rows.geometry().measure, self.query(rows.geometry()));
-        let all = u64::from(n) * self.tables.len() as u64;
+        let all = u64::from(n) * self.tables.list.len() as u64;
         let (mut done, mut hits) = (0, Vec::new());
-        for (table, number) in self.tables.iter().zip(0..) {
+        for (number, table) in self.tables.of_side(0) {
             let mut scan = scan(table);
             rows.each(0..n, &mut |row| {
                 query.replace(row.words, row.popcount);
@@ -246,35 +188,34 @@ impl ProbeSearch<'_> {
                     for (tid, similarity) in hits.drain(..) {
                         let similarity = measure.told(similarity);
                         if similarity >= self.threshold {
-                            let table = TableNumber::of_index(number);
-                            found.pair(&RowPair {
+                            sink.pair(&RowPair {
                                 a: TableRow::new(TableNumber::LOOSE[0], row.tid),
-                                b: TableRow::new(table, tid.stored()),
+                                b: TableRow::new(number, tid.stored()),
                                 similarity,
                             });
                         }
                     }
                 }
                 done += 1;
-                found.progress(done, all);
+                sink.progress(done, all);
             });
         }
     }
 
-    fn together(&self, rows: Sorted, found: &mut impl JoinSink) {
-        let numbered = self.tables.iter().zip(0..);
-        let numbered = numbered.map(|(table, i)| (TableNumber::of_index(i), table));
-        let (others, origins) = loose(numbered, self.memory / 2).unzip();
-        let segments = parallel::pieces(self.tables, Some(0));
+    fn together(&self, rows: Sorted, sink: &mut impl JoinSink) {
+        let (others, origins) = loose(self.tables.of_side(0), self.memory / 2).unzip();
+        let segments = parallel::pieces(&self.tables.list, Some(0));
         let bands = Bands {
             sides: [Some(rows), others],
-            tables: TableNumber::LOOSE,
             linkage: true,
             segments: &segments,
             threshold: self.threshold,
             memory: self.memory,
         };
-        bands.join(&mut FromLoose { found, origins });
+        bands.join(&mut LocatedPairs {
+            sink,
+            origins: Origins([None, origins]),
+        });
     }
 }
 
@@ -285,25 +226,4 @@ fn scan(table: &IndexedTable) -> IndexScan<'_> {
     let scan = IndexScan::new(table.index(), &table.meta, conditions, None, parts);
     // SAFETY: the snapshot stays active until the table is closed.
     unsafe { scan.with_snapshot(table.snapshot) }
-}
-
-/// Finds out which rows of the tables the loose ones are.
-struct FromLoose<'a, S> {
-    found: &'a mut S,
-    origins: Option<Origins>,
-}
-
-impl<S: JoinSink> JoinSink for FromLoose<'_, S> {
-    fn pair(&mut self, pair: &RowPair) {
-        let mut pair = *pair;
-        if pair.b.table().loose_side().is_some() {
-            let origins = self.origins.as_mut().expect("the row was found there");
-            pair.b = origins.get(pair.b.row());
-        }
-        self.found.pair(&pair);
-    }
-
-    fn progress(&mut self, done: u64, all: u64) {
-        self.found.progress(done, all);
-    }
 }

@@ -11,14 +11,13 @@ use std::ffi::CString;
 use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::pairs::records::{lock, RecordColumn};
+use crate::pairs::records::{is_text, lock, RecordColumn};
 use crate::pairs::unique::has_equality;
 use pg::catalog::{self, is_of_server};
 use pg::cursor::Cursor;
 use pg::error::raise_as;
 use pg::function::arguments::Arguments;
 use pg::sql::Sql;
-use pg::values::text::readable;
 
 pub use by_index::{pairs as indexed_pairs, unindexed_side};
 
@@ -33,16 +32,16 @@ pub struct NewRecords {
 
 /// The relation that argument `i` names; `None` for NULL.
 ///
-/// Errors: as [`NewRecords::of`].
+/// Errors: as [`NewRecords::lock`].
 pub fn given(arguments: Arguments, i: usize) -> Option<NewRecords> {
     arguments.datum(i)?;
-    Some(NewRecords::of(arguments.oid(i)))
+    Some(NewRecords::lock(arguments.oid(i)))
 }
 
 impl NewRecords {
     /// Errors: no relation with rows; the caller may not read it; no column `key` (42703), or one of another type
     /// (42804).
-    pub fn of(oid: pg_sys::Oid) -> NewRecords {
+    pub fn lock(oid: pg_sys::Oid) -> NewRecords {
         let name = lock(oid);
         let Ok(key) = RecordColumn::find(oid, CString::from(c"key")) else {
             raise_as(
@@ -51,30 +50,25 @@ impl NewRecords {
                     ErrorKind::InvalidParameter,
                     format!("relation \"{name}\" does not have the column key"),
                 )
-                .hint("Give a table or view with the keys of the records, such as CREATE VIEW ... AS SELECT id::text AS key FROM ..."),
+                .hint(
+                    "Give a table or view with the keys of the records, such as CREATE VIEW ... AS SELECT \
+                     id::text AS key FROM ...",
+                ),
             );
         };
-        // SAFETY: a catalog look-up of a type that exists.
-        let base = unsafe { pg_sys::getBaseType(key.type_oid) };
-        if base != pg_sys::TEXTOID && base != pg_sys::VARCHAROID {
-            let of_type = readable(catalog::type_name(key.type_oid).to_bytes());
-            raise_as(
-                PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-                &Error::new(
-                    ErrorKind::InvalidParameter,
-                    format!("column \"key\" of relation \"{name}\" is of type {of_type}, not text"),
-                )
-                .hint("Give a view with the keys as text, such as CREATE VIEW ... AS SELECT id::text AS key FROM ..."),
-            );
+        if !is_text(key.type_oid) {
+            let hint = "Give a view with the keys as text, such as CREATE VIEW ... AS SELECT id::text AS key FROM ...";
+            key.refuse_type(&name, "text", hint);
         }
         NewRecords { oid, name }
     }
 
     /// Errors: a key is null (22004); as a query of the caller's.
     pub fn check(&self) {
-        let sql = Sql::new("SELECT true FROM ")
-            .relation(self.oid)
-            .text(" WHERE key IS NULL LIMIT 1");
+        let sql = Sql::with(
+            "SELECT true FROM {} WHERE key IS NULL LIMIT 1",
+            &[&self.oid],
+        );
         Cursor::open(sql, &[], 1).each(|_| {
             let message = format!("key of a record in \"{}\" is null", self.name);
             raise_as(
@@ -95,40 +89,34 @@ impl NewRecords {
 
     /// Selects the keys as they can be compared with a column of the records, each once, under a name.
     fn keys(&self, key: &RecordColumn, name: &str) -> Sql {
-        Sql::new("SELECT DISTINCT ")
-            .sql(&comparable(key, "key"))
-            .text(" AS ")
-            .text(name)
-            .text(" FROM ")
-            .relation(self.oid)
-            .text(" WHERE key IS NOT NULL")
+        Sql::with(
+            "SELECT DISTINCT {} AS {} FROM {} WHERE key IS NOT NULL",
+            &[&comparable(key, "key"), &Sql::new(name), &self.oid],
+        )
     }
 
     /// Of the records of a relation, which is called r, whether they are among the new ones.
     pub fn has(&self, key: &RecordColumn) -> Sql {
-        let keys = self.keys(key, "key");
-        compared(key).text(" ANY (").sql(&keys).text(")")
+        Sql::with("{} ANY ({})", &[&compared(key), &self.keys(key, "key")])
     }
 
     /// Joins a relation, which is called r, with the new keys, which are a column of n with this name, and NULL for
     /// other records.
     pub fn joined(&self, key: &RecordColumn, name: &str) -> Sql {
-        Sql::new(" LEFT JOIN (")
-            .sql(&self.keys(key, name))
-            .text(") AS n ON ")
-            .sql(&compared(key))
-            .text(" n.")
-            .text(name)
+        Sql::with(
+            " LEFT JOIN ({}) AS n ON {} n.{}",
+            &[&self.keys(key, name), &compared(key), &Sql::new(name)],
+        )
     }
 }
 
 /// Of the records of a relation, which is called r, whether their keys are in an array of texts, which is the
 /// statement's first argument.
 pub fn among(key: &RecordColumn) -> Sql {
-    compared(key)
-        .text(" ANY (SELECT ")
-        .sql(&comparable(key, "u.key"))
-        .text(" FROM pg_catalog.unnest($1) AS u (key))")
+    Sql::with(
+        "{} ANY (SELECT {} FROM pg_catalog.unnest($1) AS u (key))",
+        &[&compared(key), &comparable(key, "u.key")],
+    )
 }
 
 /// Whether keys are compared as values; otherwise as text.
@@ -155,13 +143,9 @@ fn comparable(key: &RecordColumn, text: &str) -> Sql {
 
 /// A record's key and the operator that compares it.
 fn compared(key: &RecordColumn) -> Sql {
-    let sql = match is_by_value(key) {
-        true => Sql::new("r.").name(&key.name),
-        false => Sql::new("pg_catalog.format('%s', r.")
-            .name(&key.name)
-            .text(") COLLATE pg_catalog.\"C\""),
-    };
-    sql.text(" OPERATOR(pg_catalog.=)")
+    let text = "pg_catalog.format('%s', r.{}) COLLATE pg_catalog.\"C\" OPERATOR(pg_catalog.=)";
+    let value = "r.{} OPERATOR(pg_catalog.=)";
+    Sql::with(if is_by_value(key) { value } else { text }, &[&key.name])
 }
 
 /// The numbers of the records of a pair that the new records, of which the first is one, and all records make; `None`

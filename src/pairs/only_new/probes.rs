@@ -1,10 +1,6 @@
 //! The rows that are searched for in indexes.
 
-use pgrx::pg_sys;
-use sigfile::SignatureRow;
-
-use crate::pairs::from_query::geometry_of;
-use crate::pairs::join::sorted::Sorted;
+use crate::pairs::join::sorted::{numbered_row, OneShape, Sorted};
 use crate::pairs::join::{TableNumber, TableRow};
 use crate::pairs::records::Records;
 use crate::pairs::table::IndexedTable;
@@ -15,6 +11,7 @@ use pg::cursor::Cursor;
 use pg::error::{raise, OrRaise};
 use pg::sql::Sql;
 use pg::tid::Tid;
+use pgrx::pg_sys;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
@@ -48,21 +45,21 @@ impl Probes {
         new.check();
         let most = memory / (2 * size_of::<TableRow>());
         let mut successive = Successive::new(&records.key);
-        let mut sql = Sql::new("SELECT r.tableoid, r.ctid, r.")
-            .name(&records.key.name)
-            .text(", r.")
-            .name(&records.signatures[0].name)
-            .text(" FROM ")
-            .relation(records.oid)
-            .text(" AS r WHERE r.")
-            .name(&records.signatures[0].name)
-            .text(" IS NOT NULL AND ")
-            .sql(&new.has(&records.key));
+        let (key, signature) = (&records.key.name, &records.signatures[0].name);
+        let mut sql = Sql::with(
+            "SELECT r.tableoid, r.ctid, r.{}, r.{} FROM {} AS r WHERE r.{} IS NOT NULL AND {}",
+            &[
+                key,
+                signature,
+                &records.oid,
+                signature,
+                &new.has(&records.key),
+            ],
+        );
         if successive.is_some() {
-            sql = sql.text(" ORDER BY r.").name(&records.key.name);
+            sql = Sql::with("{} ORDER BY r.{}", &[&sql, key]);
         }
-        let geometry = geometry_of(tag);
-        let mut rows = RowSort::new(geometry, memory);
+        let mut rows = RowSort::new(OneShape::default().layout(tag), memory);
         let (mut places, mut fits, mut last) = (Vec::new(), true, 0);
         let kind = records.signature_type();
         let cursor = Cursor::open(sql, &[], BATCH);
@@ -94,13 +91,7 @@ impl Probes {
             }
             let number = TableNumber::of_index(last);
             push(&mut places, TableRow::new(number, tid.stored()));
-            let row = SignatureRow {
-                key: 0,
-                words: &signature.words,
-                popcount: signature.popcount,
-                threshold: 0.0,
-                tid: places.len() as u64,
-            };
+            let row = numbered_row(&signature, places.len() as u64);
             rows.push(row).or_raise();
             true
         });

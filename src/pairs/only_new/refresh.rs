@@ -1,13 +1,11 @@
 //! `bloom_pairs_refresh`: a table of pairs is brought up to date after some records have changed.
 
-use std::ffi::CString;
-
 use base::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use super::{comparable, compared, NewRecords};
 use crate::pairs::each_pair;
-use crate::pairs::records::{lock, RecordColumn, Records};
+use crate::pairs::records::{is_text, lock, RecordColumn, Records};
 use crate::pairs::{verify, within};
 use pg::budget::push;
 use pg::catalog;
@@ -21,7 +19,7 @@ use pg::memory::Scratch;
 use pg::session::not_during_recovery;
 use pg::sql::Sql;
 use pg::values::array::{float8_array, text_array};
-use pg::values::text::readable;
+
 use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
 
@@ -40,10 +38,10 @@ fn bloom_pairs_refresh(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_pairs_refresh()");
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
-    let pairs = PairTable::of(arguments.oid(0));
-    let records = Records::new(arguments.oid(1), arguments.name(2), vec![arguments.name(3)]);
+    let pairs = PairTable::find(arguments.oid(0));
+    let records = Records::given(arguments, 1);
     let threshold = arguments.threshold(4);
-    let changed = NewRecords::of(arguments.oid(5));
+    let changed = NewRecords::lock(arguments.oid(5));
     let verification = verify::given(arguments, 7, threshold);
     let records = records.within(within::given(arguments, 6));
     let records = records.verified(verification.as_ref());
@@ -70,7 +68,7 @@ struct PairTable {
 
 impl PairTable {
     /// Errors: no relation; one that is no table; no columns a, b and similarity, or of other types.
-    fn of(oid: pg_sys::Oid) -> PairTable {
+    fn find(oid: pg_sys::Oid) -> PairTable {
         let name = lock(oid);
         let kind = catalog::kind(oid);
         if kind != pg_sys::RELKIND_RELATION && kind != pg_sys::RELKIND_PARTITIONED_TABLE {
@@ -81,26 +79,17 @@ impl PairTable {
                     .hint("Give a table, such as CREATE TABLE ... AS SELECT * FROM bloom_duplicates(...)."),
             );
         }
-        for (column, expected) in [("a", "text"), ("b", "text"), ("similarity", "float8")] {
-            let column = CString::new(column).unwrap_or_default();
-            let column = RecordColumn::of(oid, column, &name);
+        for (column, expected) in [(c"a", "text"), (c"b", "text"), (c"similarity", "float8")] {
+            let column = RecordColumn::of(oid, column.to_owned(), &name);
             // SAFETY: a catalog look-up of a type that exists.
             let base = unsafe { pg_sys::getBaseType(column.type_oid) };
             let fits = match expected {
-                "text" => base == pg_sys::TEXTOID || base == pg_sys::VARCHAROID,
+                "text" => is_text(base),
                 _ => base == pg_sys::FLOAT8OID,
             };
             if !fits {
-                let message = format!(
-                    "column \"{}\" of relation \"{name}\" is of type {}, not {expected}",
-                    readable(column.name.to_bytes()),
-                    readable(catalog::type_name(column.type_oid).to_bytes()),
-                );
-                raise_as(
-                    PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-                    &Error::new(ErrorKind::InvalidParameter, message)
-                        .hint("Give a table with the columns that bloom_duplicates returns."),
-                );
+                let hint = "Give a table with the columns that bloom_duplicates returns.";
+                column.refuse_type(&name, expected, hint);
             }
         }
         PairTable { oid, name }
@@ -136,8 +125,11 @@ impl PairTable {
 
     /// What changes with every change of the table.
     fn state(&self) -> Vec<u8> {
-        let sql = Sql::new("SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.sum(pg_catalog.hashtextextended(pg_catalog.concat(tableoid, ctid, xmin), 0))) FROM ")
-            .relation(self.oid);
+        let sql = Sql::with(
+            "SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.sum(pg_catalog.hashtextextended(\
+             pg_catalog.concat(tableoid, ctid, xmin), 0))) FROM {}",
+            &[&self.oid],
+        );
         let cursor = Cursor::open(sql, &[], 1);
         let mut output = cursor.output(0);
         let mut state = Vec::new();
@@ -154,25 +146,15 @@ impl PairTable {
         let (key, signature) = (&records.key, &records.signatures[0].name);
         let mut deleted = 0;
         for column in ["p.a", "p.b"] {
-            let start = || {
-                let sql = Sql::new("DELETE FROM ").relation(self.oid);
-                sql.text(" AS p WHERE ")
-            };
-            let of_changed = start()
-                .sql(&comparable(key, column))
-                .text(" OPERATOR(pg_catalog.=) ANY (")
-                .sql(&changed.keys(key, "key"))
-                .text(")");
-            let of_gone = start()
-                .text("NOT EXISTS (SELECT FROM ")
-                .relation(records.oid)
-                .text(" AS r WHERE r.")
-                .name(signature)
-                .text(" IS NOT NULL AND ")
-                .sql(&compared(key))
-                .text(" ")
-                .sql(&comparable(key, column))
-                .text(")");
+            let column = comparable(key, column);
+            let of_changed = Sql::with(
+                "DELETE FROM {} AS p WHERE {} OPERATOR(pg_catalog.=) ANY ({})",
+                &[&self.oid, &column, &changed.keys(key, "key")],
+            );
+            let of_gone = Sql::with(
+                "DELETE FROM {} AS p WHERE NOT EXISTS (SELECT FROM {} AS r WHERE r.{} IS NOT NULL AND {} {})",
+                &[&self.oid, &records.oid, signature, &compared(key), &column],
+            );
             deleted += modify(of_changed, &[]);
             deleted += modify(of_gone, &[]);
         }
@@ -225,9 +207,11 @@ impl PairTable {
             text_array(&mut b),
             float8_array(&mut similarity),
         ];
-        let sql = Sql::new("INSERT INTO ")
-            .relation(self.oid)
-            .text(" (a, b, similarity) SELECT * FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2), pg_catalog.unnest($3))");
+        let sql = Sql::with(
+            "INSERT INTO {} (a, b, similarity) SELECT * FROM ROWS FROM \
+             (pg_catalog.unnest($1), pg_catalog.unnest($2), pg_catalog.unnest($3))",
+            &[&self.oid],
+        );
         modify(sql, &arguments);
         some
     }

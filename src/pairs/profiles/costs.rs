@@ -117,10 +117,10 @@ impl ColumnSample {
                 None => &left[i + 1..],
             };
             let first = i + 1;
-            let is_apart = |&(k, _): &(usize, &SampledProfile)| {
-                sample.right.is_some() || sample.left.are_apart(i, first + k)
+            let is_counted = |&(k, _): &(usize, &SampledProfile)| {
+                sample.right.is_some() || sample.left.are_independent(i, first + k)
             };
-            let others = others.iter().enumerate().filter(is_apart);
+            let others = others.iter().enumerate().filter(is_counted);
             compared += others.clone().count() as u64;
             let Some(a) = bits(profile, column) else {
                 continue;

@@ -3,7 +3,6 @@
 //! among what a query gives.
 
 mod costs;
-mod judge;
 mod sample;
 mod store;
 mod stream;
@@ -12,25 +11,24 @@ use std::ffi::CString;
 
 use base::range::unit;
 use base::{Error, ErrorKind};
-use pgrx::PgLogLevel;
-use signature::similarity::{ProfilePlan, ProfileRule, Weights};
+use pgrx::{pg_sys, PgLogLevel};
+use signature::similarity::{Popcounts, ProfilePlan, ProfileRule, Weights};
 
-use crate::pairs::find::check_number;
 use crate::pairs::from_index;
 use crate::pairs::only_new::{self, NewRecords};
 use crate::pairs::output::PairOutput;
 use crate::pairs::records::{Records, Relations};
-use crate::pairs::table::IndexedTable;
+use crate::pairs::table::IndexedTables;
 use crate::pairs::unique;
 use pg::error::{raise, tell, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::values::text::readable;
+use types::Bloom;
 
 use costs::SampledCosts;
 use sample::ProfileSample;
 use stream::ProfileStreams;
 
-pub use judge::ProfileJudge;
 pub use store::Profiles;
 
 /// Errors: not as many weights as signatures, or none; weights that cannot be.
@@ -112,11 +110,11 @@ impl ProfileSearch<'_> {
                 continue;
             };
             if !std::mem::replace(&mut checked, true) {
-                unique::check(relations.left);
-                relations.right.into_iter().for_each(unique::check);
+                relations.each().for_each(unique::check);
             }
-            let judge = ProfileJudge::new(&plan, column);
-            if !tables.search(&mut output, bound, judge) {
+            let plan = &plan;
+            let profile = ProfileComparison { plan, column };
+            if !tables.search(&mut output, bound, profile) {
                 others.push(column);
             }
         }
@@ -146,29 +144,25 @@ fn tell_plan(relations: Relations<'_>, plan: &ProfilePlan, joined: &[usize]) {
 struct ColumnTables {
     left: Records,
     right: Option<Records>,
-    tables: Vec<IndexedTable>,
-    /// So many of the tables are those of the left relation.
-    of_left: usize,
+    tables: IndexedTables,
 }
 
 impl ColumnTables {
     /// `None` if a table has no index on the column, or if only a query can read the rows.
     ///
-    /// Errors: the caller may not read the columns; more tables than there are numbers for.
+    /// Errors: the caller may not read the columns.
     fn find(relations: Relations<'_>, column: usize) -> Option<ColumnTables> {
         let left = relations.left.of_column(column);
         let right = relations.right.map(|right| right.of_column(column));
-        let mut tables = left.indexed()?;
-        let of_left = tables.len();
-        if let Some(right) = &right {
-            tables.extend(right.indexed()?);
-        }
-        check_number(tables.len());
+        let of_left = left.indexed()?;
+        let of_right = match &right {
+            Some(right) => Some(right.indexed()?),
+            None => None,
+        };
         Some(ColumnTables {
             left,
             right,
-            tables,
-            of_left,
+            tables: IndexedTables::new(of_left, of_right),
         })
     }
 
@@ -176,22 +170,46 @@ impl ColumnTables {
     /// searched for by indexes.
     ///
     /// Errors: as a search by indexes.
-    fn search(&self, output: &mut PairOutput, bound: f64, judge: ProfileJudge<'_>) -> bool {
+    fn search(&self, output: &mut PairOutput, bound: f64, profile: ProfileComparison<'_>) -> bool {
         let relations = Relations {
             left: &self.left,
             right: self.right.as_ref(),
         };
         if self.left.new.is_some() {
-            return only_new::indexed_pairs(output, &self.tables, relations, bound, Some(judge));
+            return only_new::indexed_pairs(output, &self.tables, relations, bound, Some(profile));
         }
-        let left = self.right.as_ref().map(|_| self.of_left);
-        from_index::pairs(output, &self.tables, left, relations, bound, Some(judge));
+        from_index::pairs(output, &self.tables, relations, bound, Some(profile));
         true
     }
+}
 
-    /// The tables of a side, 0 or 1.
-    fn of_side(&self, side: usize) -> &[IndexedTable] {
-        let (left, right) = self.tables.split_at(self.of_left);
-        [left, right][side]
+/// Compares the profiles of rows that the search of a column has found.
+#[derive(Clone, Copy)]
+pub struct ProfileComparison<'a> {
+    plan: &'a ProfilePlan,
+    column: usize,
+}
+
+impl ProfileComparison<'_> {
+    /// The similarity of two profiles, if they are a pair and no other column has found it before. `signature` gives
+    /// that of a column and a side, `None` for null.
+    ///
+    /// Errors: signatures of different shapes.
+    ///
+    /// # Safety
+    /// What `signature` gives are values of type bloom, which stay as long as this runs.
+    pub unsafe fn similarity(
+        self,
+        signature: impl Fn(usize, usize) -> Option<pg_sys::Datum>,
+    ) -> Option<f64> {
+        let similarity = |column| {
+            let (Some(a), Some(b)) = (signature(column, 0), signature(column, 1)) else {
+                return Ok(None);
+            };
+            // SAFETY: the caller promises it.
+            let (a, b) = unsafe { (Bloom::from_raw(a), Bloom::from_raw(b)) };
+            Ok(Some(Popcounts::of(&a.view(), &b.view())?.jaccard()))
+        };
+        self.plan.take(self.column, similarity).or_raise()
     }
 }

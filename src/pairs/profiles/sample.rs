@@ -28,7 +28,7 @@ pub struct SampleSide {
     /// Where each of them was among the rows that were read.
     places: Vec<u64>,
     /// Rows that are nearer to each other were read together, and more often than others are copies of each other.
-    apart: u64,
+    least_distance: u64,
     /// How many records there are in all, about.
     pub records: f64,
 }
@@ -57,7 +57,7 @@ impl SampleSide {
         let mut side = SampleSide {
             profiles: Vec::new(),
             places: Vec::new(),
-            apart: 0,
+            least_distance: 0,
             records: records as f64,
         };
         let (mut state, mut wanted) = (1, records.min(1));
@@ -85,21 +85,18 @@ impl SampleSide {
     fn of_blocks(records: &Records, blocks: f64, memory: usize) -> SampleSide {
         let share = (BLOCKS / blocks.max(1.0)).min(1.0);
         let columns = records.signatures.iter().map(|column| &column.name);
-        let mut sql = Sql::new("SELECT ")
-            .list(columns, |sql, name| sql.text("r.").name(name))
-            .text(" FROM ")
-            .relation(records.oid)
-            .text(" AS r");
+        let columns = Sql::new("").list(columns, |sql, name| sql.text("r.").name(name));
+        let mut sql = Sql::with("SELECT {} FROM {} AS r", &[&columns, &records.oid]);
         // The rows that the method picks are always the same ones, so that a search is done in the same way again.
         if share < 1.0 {
-            let percent = format!("{:.6}", 100.0 * share);
-            sql = sql.text(" TABLESAMPLE pg_catalog.system (").text(&percent);
-            sql = sql.text(") REPEATABLE (0)");
+            let percent = Sql::new(&format!("{:.6}", 100.0 * share));
+            let sampled = "{} TABLESAMPLE pg_catalog.system ({}) REPEATABLE (0)";
+            sql = Sql::with(sampled, &[&sql, &percent]);
         }
         let mut side = SampleSide {
             profiles: Vec::new(),
             places: Vec::new(),
-            apart: 0,
+            least_distance: 0,
             records: 0.0,
         };
         let (mut all, mut most, mut state) = (0u64, MOST, 1);
@@ -133,7 +130,7 @@ impl SampleSide {
         });
         side.records = all as f64 / share;
         if share < 1.0 {
-            side.apart = (all as f64 / BLOCKS) as u64;
+            side.least_distance = (all as f64 / BLOCKS) as u64;
         }
         let wanted = size(side.records, 0, memory).max(1);
         let every = side.profiles.len().div_ceil(wanted).max(1);
@@ -148,8 +145,8 @@ impl SampleSide {
     }
 
     /// Whether two of them, by their numbers, tell how many pairs there are.
-    pub fn are_apart(&self, a: usize, b: usize) -> bool {
-        self.places[a].abs_diff(self.places[b]) >= self.apart
+    pub fn are_independent(&self, a: usize, b: usize) -> bool {
+        self.places[a].abs_diff(self.places[b]) >= self.least_distance
     }
 }
 
@@ -165,8 +162,10 @@ impl ProfileSample {
         let tables = columns.iter().flatten().next();
         let tables = tables.expect("some column has an index");
         let side = |records: &Records, side: usize| {
-            let blocks = tables.of_side(side).iter().map(|table| table.heap.blocks());
-            let blocks = blocks.map(f64::from).sum();
+            let tables = tables.tables.of_side(side);
+            let blocks = tables
+                .map(|(_, table)| f64::from(table.heap.blocks()))
+                .sum();
             SampleSide::of_blocks(records, blocks, memory / 2)
         };
         ProfileSample {

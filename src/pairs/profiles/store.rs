@@ -59,7 +59,7 @@ impl Profiles {
 
     /// The signatures of the profile that was read into a slot last.
     pub fn loaded(&self, slot: usize) -> Signatures<'_> {
-        Signatures::of(&self.cached[slot].1, self.attributes)
+        Signatures::new(&self.cached[slot].1, self.attributes)
     }
 }
 
@@ -70,7 +70,7 @@ pub struct Signatures<'a> {
 }
 
 impl<'a> Signatures<'a> {
-    fn of(bytes: &'a [u8], attributes: usize) -> Signatures<'a> {
+    fn new(bytes: &'a [u8], attributes: usize) -> Signatures<'a> {
         let (lengths, bits) = bytes.split_at(4 * attributes);
         Signatures {
             lengths: lengths.as_chunks().0.iter(),

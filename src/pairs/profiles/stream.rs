@@ -11,7 +11,7 @@ use crate::pairs::records::{Records, Relations};
 use access::mismatch;
 use pg::check_for_interrupts;
 use pg::error::{raise, OrRaise};
-use pg::file::ByteStrings;
+
 use pg::progress::{self, phases};
 
 /// The records of one relation or two, and their profiles.
@@ -37,14 +37,14 @@ impl<'a> ProfileStreams<'a> {
         };
         let read = |records: &Records| {
             let mut profiles = Profiles::new(records.signatures.len(), share);
-            let stream = Stream::read_for(records, share, joined, Some(&mut profiles));
+            let stream = Stream::read(records, share, joined, Some(&mut profiles));
             (stream, profiles)
         };
         let left = read(relations.left);
         let right = relations.right.map(read);
-        for (i, attribute) in left.0.attributes.iter().enumerate() {
-            let other = right.as_ref().and_then(|(s, _)| s.attributes[i].tag());
-            if let Some((a, b)) = attribute.tag().zip(other).filter(|(a, b)| a != b) {
+        for (i, column) in left.0.columns.iter().enumerate() {
+            let other = right.as_ref().and_then(|(s, _)| s.columns[i].shape.tag());
+            if let Some((a, b)) = column.shape.tag().zip(other).filter(|(a, b)| a != b) {
                 raise(&mismatch(a, b));
             }
         }
@@ -78,10 +78,10 @@ impl<'a> ProfileStreams<'a> {
             memory,
         } = self;
         let (right, right_profiles) = right.unzip();
-        let (right_keys, others) = right.map(|right| (right.keys, right.attributes)).unzip();
-        let (attributes, others) = match left.new {
-            Some(new) => (new, Some(left.attributes)),
-            None => (left.attributes, others),
+        let (right_keys, others) = right.map(|right| (right.keys, right.columns)).unzip();
+        let (rows, others) = match left.new {
+            Some(new) => (new, Some(left.columns)),
+            None => (left.columns, others),
         };
         let mut others = others.map(Vec::into_iter);
         let mut found = ProfilePairs {
@@ -89,9 +89,9 @@ impl<'a> ProfileStreams<'a> {
                 output,
                 relations,
                 ordered: left.ordered,
+                keys: (left.keys, right_keys),
             },
             plan,
-            keys: (left.keys, right_keys),
             left: left_profiles,
             right: right_profiles,
             column: 0,
@@ -99,19 +99,16 @@ impl<'a> ProfileStreams<'a> {
             columns: columns.len() as u64,
         };
         progress::phase(phases::COMPARING_SIGNATURES, None);
-        for (column, attribute) in attributes.into_iter().enumerate() {
-            let next = |others: &mut std::vec::IntoIter<_>| {
-                let other = others.next();
-                other.expect("both sides have as many attributes")
-            };
-            let other = others.as_mut().map(next);
+        for (column, rows) in rows.into_iter().enumerate() {
+            // Both sides have as many columns.
+            let other = others.as_mut().and_then(Iterator::next);
             let mut searched = plan.searched().iter();
             let searched = searched.find(|&&(i, _)| i == column && columns.contains(&i));
             let Some(&(_, bound)) = searched else {
                 continue;
             };
             found.column = column;
-            join(attribute, other, bound, memory / 2, &mut found);
+            join(rows, other, bound, memory / 2, &mut found);
             found.joined += 1;
         }
     }
@@ -122,7 +119,6 @@ struct ProfilePairs<'a, 'o> {
     output: KeyedOutput<'a, 'o>,
     plan: &'a ProfilePlan,
     /// Of the records on the left, and on the right if there are some.
-    keys: (ByteStrings, Option<ByteStrings>),
     left: Profiles,
     right: Option<Profiles>,
     /// The column that is joined.
@@ -161,11 +157,9 @@ impl JoinSink for ProfilePairs<'_, '_> {
         let Some((a, b)) = self.output.records(pair.a.row(), pair.b.row()) else {
             return;
         };
-        let Some(similarity) = self.similarity(a, b) else {
-            return;
-        };
-        let (left, right) = &mut self.keys;
-        self.output.put((left, right.as_mut()), (a, b), similarity);
+        if let Some(similarity) = self.similarity(a, b) {
+            self.output.put((a, b), similarity);
+        }
     }
 
     fn progress(&mut self, done: u64, all: u64) {

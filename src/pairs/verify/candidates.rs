@@ -15,24 +15,6 @@ pub struct RecordId {
     pub low: u32,
 }
 
-/// Makes identities. Nobody knows beforehand what they will be.
-pub struct Identifier([RandomState; 2]);
-
-impl Identifier {
-    fn new() -> Identifier {
-        Identifier([RandomState::new(), RandomState::new()])
-    }
-
-    /// That of the record of a side, 0 or 1, with this key.
-    pub fn of(&self, side: usize, key: &[u8]) -> RecordId {
-        let [high, low] = &self.0;
-        RecordId {
-            high: high.hash_one((side, key)),
-            low: low.hash_one((side, key)) as u32,
-        }
-    }
-}
-
 /// Says of a record whether it may be in a pair: always if it is, and seldom if not.
 struct MayBe {
     words: Vec<u64>,
@@ -73,7 +55,8 @@ impl MayBe {
 
 /// Candidates that are being collected.
 pub struct CandidatePairs {
-    identifier: Identifier,
+    /// Make the identities. Nobody knows beforehand what they will be.
+    hashers: [RandomState; 2],
     may_be: MayBe,
     /// Both records, see [`pair_of`].
     pairs: RecordSort<3>,
@@ -91,7 +74,7 @@ impl CandidatePairs {
     /// None yet. They take about `memory` bytes; more of them go to temporary files.
     pub fn new(memory: usize) -> CandidatePairs {
         CandidatePairs {
-            identifier: Identifier::new(),
+            hashers: [RandomState::new(), RandomState::new()],
             may_be: MayBe::new(memory / 4),
             pairs: RecordSort::new(memory / 4 * 3),
             found: 0,
@@ -112,6 +95,18 @@ impl CandidatePairs {
         self.keys.as_ref()
     }
 
+    /// The identity of the record of a side, 0 or 1, with this key.
+    fn id(&self, side: usize, key: &[u8]) -> RecordId {
+        let [high, low] = self
+            .hashers
+            .each_ref()
+            .map(|hasher| hasher.hash_one((side, key)));
+        RecordId {
+            high,
+            low: low as u32,
+        }
+    }
+
     /// The identities of the records of a pair, of which the first is of side 0, and the second of `side`.
     pub fn identify(&mut self, [a, b]: [&[u8]; 2], side: usize) -> [RecordId; 2] {
         if let Some(keys) = &mut self.keys {
@@ -121,7 +116,7 @@ impl CandidatePairs {
                 self.keys = None;
             }
         }
-        [self.identifier.of(0, a), self.identifier.of(side, b)]
+        [self.id(0, a), self.id(side, b)]
     }
 
     /// One more.
@@ -137,7 +132,7 @@ impl CandidatePairs {
 
     /// The identity of a record, if it may be in a candidate.
     pub fn wanted(&self, side: usize, key: &[u8]) -> Option<RecordId> {
-        let id = self.identifier.of(side, key);
+        let id = self.id(side, key);
         self.may_be.has(id).then_some(id)
     }
 

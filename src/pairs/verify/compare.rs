@@ -7,20 +7,45 @@ use text::tokens::Overlap;
 
 use super::candidates::{pair_of, RecordId};
 use super::token_file::{Entries, StoredRecord, TokenFile};
+use crate::pairs::output::PairOutput;
+use crate::pairs::records::Relations;
+use crate::pairs::unique::{check_distinct, repeated};
 use pg::budget::push;
 use pg::check_for_interrupts;
 use pg::file::{RecordSort, SortedRecords};
+use pg::function::rows::text_datum;
 
-/// Takes what has been compared.
-pub trait VerifiedSink {
+/// Takes what has been compared, and gives pairs to the output.
+pub struct VerifiedPairs<'a, 'o> {
+    pub output: &'a mut PairOutput<'o>,
+    pub relations: Relations<'a>,
+    /// Candidates that have been compared, and all of them.
+    pub done: u64,
+    pub all: u64,
+}
+
+impl VerifiedPairs<'_, '_> {
     /// Both records, and the Jaccard similarity of their tokens, which reaches the threshold.
-    fn pair(&mut self, a: StoredRecord<'_>, b: StoredRecord<'_>, similarity: f64);
+    fn pair(&mut self, a: StoredRecord<'_>, b: StoredRecord<'_>, similarity: f64) {
+        let relations = self.relations;
+        self.output.put(similarity, || {
+            let keys = [a, b].map(|record| Some(text_datum(record.key())));
+            check_distinct(keys, relations);
+            Some(keys)
+        });
+    }
 
     /// The key of a record of a candidate, of side 0 or 1 of the pair, which another record has, too.
-    fn repeated(&mut self, key: &[u8], side: usize) -> !;
+    fn repeated(&mut self, key: &[u8], side: usize) -> ! {
+        let Relations { left, right } = self.relations;
+        repeated(key, right.filter(|_| side == 1).unwrap_or(left))
+    }
 
     /// So many candidates more have been compared.
-    fn progress(&mut self, done: u64);
+    fn progress(&mut self, done: u64) {
+        self.done += done;
+        self.output.report(self.done, self.all);
+    }
 }
 
 /// Some first records, one behind the other.
@@ -42,7 +67,7 @@ impl Held {
     fn get(&self, place: u32) -> StoredRecord<'_> {
         let place = place as usize;
         let end = self.starts.get(place + 1).copied();
-        StoredRecord::of(&self.words[self.starts[place]..end.unwrap_or(self.words.len())])
+        StoredRecord(&self.words[self.starts[place]..end.unwrap_or(self.words.len())])
     }
 
     /// Bytes with another record of so many words.
@@ -60,7 +85,7 @@ pub fn compare(
     file: &mut TokenFile,
     threshold: f64,
     memory: usize,
-    sink: &mut impl VerifiedSink,
+    sink: &mut VerifiedPairs<'_, '_>,
 ) {
     let mut candidates = candidates.peekable();
     let mut firsts = file.entries();
@@ -80,7 +105,7 @@ fn hold(
     firsts: &mut Entries,
     held: &mut Held,
     memory: usize,
-    sink: &mut impl VerifiedSink,
+    sink: &mut VerifiedPairs<'_, '_>,
 ) -> SortedRecords<2> {
     let mut seconds = RecordSort::new(memory / 4);
     let mut passed = 0;
@@ -97,7 +122,7 @@ fn hold(
                 file.append(&entry, &mut held.words);
                 held.last = Some(a);
                 if entry.repeated {
-                    sink.repeated(StoredRecord::of(&held.words[at..]).key(), 0);
+                    sink.repeated(StoredRecord(&held.words[at..]).key(), 0);
                 }
             }
         }
@@ -118,7 +143,7 @@ fn compare_held(
     seconds: SortedRecords<2>,
     file: &mut TokenFile,
     threshold: f64,
-    sink: &mut impl VerifiedSink,
+    sink: &mut VerifiedPairs<'_, '_>,
 ) {
     let mut entries = file.entries();
     let (mut last, mut is_there) = (None, false);
@@ -137,14 +162,14 @@ fn compare_held(
             if let Some(entry) = entry {
                 file.append(&entry, &mut words);
                 if entry.repeated {
-                    sink.repeated(StoredRecord::of(&words).key(), 1);
+                    sink.repeated(StoredRecord(&words).key(), 1);
                 }
             }
         }
         if !is_there {
             continue;
         }
-        let (a, b) = (held.get(low as u32), StoredRecord::of(&words));
+        let (a, b) = (held.get(low as u32), StoredRecord(&words));
         let (x, y) = (a.hashes(), b.hashes());
         let most = Overlap {
             a: x.len() as u64,

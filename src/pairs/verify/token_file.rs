@@ -36,8 +36,8 @@ pub struct RecordPlace {
     pub words: usize,
 }
 
-impl RecordPlace {
-    fn of([high, low, at, words]: [u64; 4]) -> RecordPlace {
+impl From<[u64; 4]> for RecordPlace {
+    fn from([high, low, at, words]: [u64; 4]) -> RecordPlace {
         RecordPlace {
             id: RecordId {
                 high,
@@ -52,13 +52,9 @@ impl RecordPlace {
 
 /// A record as it is stored: the length of its key in bytes, the key, and the hashes of its tokens.
 #[derive(Clone, Copy)]
-pub struct StoredRecord<'a>(&'a [u64]);
+pub struct StoredRecord<'a>(pub &'a [u64]);
 
 impl<'a> StoredRecord<'a> {
-    pub fn of(words: &'a [u64]) -> StoredRecord<'a> {
-        StoredRecord(words)
-    }
-
     /// As text in the database's encoding.
     pub fn key(self) -> &'a [u8] {
         let key = &self.0[1..];
@@ -134,15 +130,14 @@ impl TokenFile {
             key: Vec::new(),
             hashes: TokenHashList::new(),
         };
-        let sides = [Some(relations.left), relations.right];
         progress::phase(phases::READING_TOKENS, None);
-        for (side, records) in sides.into_iter().flatten().enumerate() {
+        for (side, records) in relations.each().enumerate() {
             let mut sql = query(records);
             let mut arguments = Vec::new();
             if let Some(keys) = candidates.keys() {
                 let keys = (0..keys.len() as u32).map(|number| text_datum(keys.key(number)));
                 arguments.push(text_array(&mut keys.collect::<Vec<_>>()));
-                sql = sql.text(" AND ").sql(&only_new::among(&records.key));
+                sql = Sql::with("{} AND {}", &[&sql, &only_new::among(&records.key)]);
             }
             let cursor = Cursor::open(sql, &arguments, BATCH);
             let mut output = cursor.output(0);
@@ -226,7 +221,7 @@ impl Entries {
                 file.index.read(self.next..end, &mut self.block);
                 (self.next, self.at) = (end, 0);
             }
-            let entry = RecordPlace::of(*self.block.get(self.at)?);
+            let entry = RecordPlace::from(*self.block.get(self.at)?);
             if entry.id >= id {
                 return (entry.id == id).then_some(entry);
             }
@@ -240,11 +235,9 @@ impl Entries {
 fn query(records: &Records) -> Sql {
     let verified = records.verified.as_ref();
     let tokens = &verified.expect("there are tokens to compare").tokens;
-    Sql::new("SELECT ")
-        .names([records.key.name.as_c_str(), tokens.name.as_c_str()])
-        .text(" FROM ")
-        .relation(records.oid)
-        .text(" AS r WHERE ")
-        .name(&records.signatures[0].name)
-        .text(" IS NOT NULL")
+    let (key, signature) = (&records.key.name, &records.signatures[0].name);
+    Sql::with(
+        "SELECT {}, {} FROM {} AS r WHERE {} IS NOT NULL",
+        &[key, &tokens.name, &records.oid, signature],
+    )
 }

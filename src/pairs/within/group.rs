@@ -2,27 +2,27 @@
 //! records would be.
 
 use sigfile::join::{FewJoin, FewRows};
-use sigfile::{Geometry, SignatureRow};
+use sigfile::Geometry;
 
-use crate::pairs::from_query::{geometry_of, KeyedOutput};
+use crate::pairs::from_query::KeyedOutput;
 use crate::pairs::join::bands::Bands;
-use crate::pairs::join::sorted::Sorted;
-use crate::pairs::join::{JoinSink, RowPair, TableNumber};
+use crate::pairs::join::sorted::{numbered_row, OneShape, Sorted};
+use crate::pairs::join::{JoinSink, RowPair};
 use crate::pairs::only_new::numbered;
 use crate::pairs::output::PairOutput;
 use crate::pairs::records::Relations;
-use access::{mismatch, RowSignature, RowSort};
+use access::{RowSignature, RowSort};
 use pg::check_for_interrupts;
-use pg::error::{raise, OrRaise};
+use pg::error::OrRaise;
 use pg::file::ByteStrings;
 
 /// Up to so many records of a group are compared each with each.
 const FEW: usize = 4096;
 
-/// The records of one side of a group.
+/// The records of one side of a group: those of a relation, or, where only new ones are searched for, these on the
+/// left, and all on the right.
+#[derive(Default)]
 struct Side {
-    /// Their keys, by their numbers from 1.
-    keys: ByteStrings,
     records: u64,
     few: FewRows,
     /// All of them, if they are many.
@@ -31,23 +31,21 @@ struct Side {
 
 /// The records of the group that is read, and where its pairs go.
 pub struct RecordGroup<'a, 'o> {
-    output: &'a mut PairOutput<'o>,
-    relations: Relations<'a>,
-    /// Whether the records come in the order of their keys.
-    ordered: bool,
+    pairs: KeyedOutput<'a, 'o>,
     /// That of the caller.
     threshold: f64,
     /// Bytes, for the rows and for joining them.
     memory: usize,
-    /// The layout of all rows, with their shape, once there is a row.
-    of_rows: Option<OfRows>,
+    /// That of all rows.
+    shape: OneShape,
+    /// How few rows are joined, once there is a row.
+    few_join: Option<GroupJoin>,
     sides: [Side; 2],
     /// The records of the groups that were joined.
     done: u64,
 }
 
-struct OfRows {
-    tag: u64,
+struct GroupJoin {
     geometry: Geometry,
     /// The similarity from which on pairs are looked for.
     threshold: f64,
@@ -57,6 +55,7 @@ struct OfRows {
 }
 
 impl<'a, 'o> RecordGroup<'a, 'o> {
+    /// `ordered` says whether the records come in the order of their keys.
     pub fn new(
         output: &'a mut PairOutput<'o>,
         relations: Relations<'a>,
@@ -64,91 +63,72 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
         threshold: f64,
     ) -> RecordGroup<'a, 'o> {
         let memory = output.memory();
-        let side = || Side {
-            keys: ByteStrings::new(memory / 8),
-            records: 0,
-            few: FewRows::default(),
-            many: None,
-        };
+        let keys = || ByteStrings::new(memory / 8);
         RecordGroup {
-            memory,
-            output,
-            relations,
-            ordered,
+            pairs: KeyedOutput {
+                output,
+                relations,
+                ordered,
+                keys: (keys(), relations.right.map(|_| keys())),
+            },
             threshold,
-            of_rows: None,
-            sides: [side(), side()],
+            memory,
+            shape: OneShape::default(),
+            few_join: None,
+            sides: Default::default(),
             done: 0,
         }
     }
 
-    /// Adds a record. Where only new ones are searched for, these are those of side 0, too, and all are of side 1,
-    /// which has the keys.
+    /// Adds a record of a relation, 0 or 1.
     ///
     /// Errors: another shape; out of memory.
     pub fn add(&mut self, side: usize, key: Option<&[u8]>, signature: &RowSignature, is_new: bool) {
-        if self.relations.left.new.is_none() {
+        let keys = match (side, &mut self.pairs.keys) {
+            (1, (_, Some(right))) => right,
+            (_, (left, _)) => left,
+        };
+        keys.push(key);
+        if self.pairs.relations.left.new.is_none() {
             let number = self.sides[side].records + 1;
-            return self.add_row(side, Some(key), signature, number);
+            return self.add_row(side, signature, number);
         }
         let number = numbered(self.sides[1].records + 1, is_new);
         if is_new {
-            self.add_row(0, None, signature, number);
+            self.add_row(0, signature, number);
         }
-        self.add_row(1, Some(key), signature, number);
+        self.add_row(1, signature, number);
     }
 
-    /// Adds a row, and the key of its record unless another row has it.
-    fn add_row(
-        &mut self,
-        side: usize,
-        key: Option<Option<&[u8]>>,
-        signature: &RowSignature,
-        number: u64,
-    ) {
-        let memory = self.memory;
-        let RecordGroup {
-            of_rows,
-            sides,
-            threshold,
-            relations,
-            ..
-        } = self;
-        let of_rows = of_rows.get_or_insert_with(|| {
-            let geometry = geometry_of(signature.tag);
-            let few = memory / 8 / FewRows::bytes_of_row(&geometry);
-            for side in sides.iter_mut() {
+    fn add_row(&mut self, side: usize, signature: &RowSignature, number: u64) {
+        let geometry = self.shape.layout(signature.tag);
+        let few_join = self.few_join.get_or_insert_with(|| {
+            let few = self.memory / 8 / FewRows::bytes_of_row(&geometry);
+            for side in &mut self.sides {
                 side.few = FewRows::new(&geometry);
             }
-            let threshold = relations.searched(geometry.measure, *threshold);
-            OfRows {
-                tag: signature.tag,
+            let relations = self.pairs.relations;
+            let threshold = relations.searched(geometry.measure, self.threshold);
+            GroupJoin {
                 geometry,
                 threshold,
                 join: FewJoin::new(&geometry, geometry.measure.asked(threshold)),
                 few: few.clamp(2, FEW),
             }
         });
-        if signature.tag != of_rows.tag {
-            raise(&mismatch(signature.tag, of_rows.tag));
-        }
-        let side = &mut sides[side];
-        key.into_iter().for_each(|key| side.keys.push(key));
+        let side = &mut self.sides[side];
         side.records += 1;
-        let row = SignatureRow {
-            words: &signature.words,
-            popcount: signature.popcount,
-            threshold: 0.0,
-            key: 0,
-            tid: number,
-        };
+        let row = numbered_row(signature, number);
         if let Some(many) = &mut side.many {
             many.push(row).or_raise();
             return;
         }
         side.few.push(row).or_raise();
-        if side.few.len() > of_rows.few {
-            side.spill(of_rows.geometry, memory / 4);
+        if side.few.len() > few_join.few {
+            side.spill(geometry, self.memory / 4);
+            let (left, right) = &mut self.pairs.keys;
+            left.spill();
+            right.iter_mut().for_each(ByteStrings::spill);
         }
     }
 
@@ -157,7 +137,8 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
     /// Errors: a key that is null, or that two records have; out of memory.
     pub fn end(&mut self) {
         let [left, right] = &self.sides;
-        let linkage = self.relations.right.is_some() || self.relations.left.new.is_some();
+        let relations = self.pairs.relations;
+        let linkage = relations.right.is_some() || relations.left.new.is_some();
         let worth_it = if linkage {
             left.records > 0 && right.records > 0
         } else {
@@ -168,75 +149,58 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
             self.join(linkage);
         }
         for side in &mut self.sides {
-            side.keys.clear();
             side.few.clear();
             side.many = None;
             side.records = 0;
         }
-        self.output.report_records(self.done);
+        let (left, right) = &mut self.pairs.keys;
+        left.clear();
+        right.iter_mut().for_each(ByteStrings::clear);
+        self.pairs.output.report_records(self.done);
     }
 
     fn join(&mut self, linkage: bool) {
-        let Some(of_rows) = &mut self.of_rows else {
+        let Some(few_join) = &mut self.few_join else {
             return;
         };
-        let is_many = self.sides.iter().any(|side| side.many.is_some());
-        let [left, right] = &mut self.sides;
-        if is_many {
-            // Both sides are joined in the same way.
-            for side in [&mut *left, &mut *right] {
-                side.spill(of_rows.geometry, self.memory / 4);
-            }
-        }
-        let (few, many) = (
-            [&left.few, &right.few],
-            [left.many.take(), right.many.take()],
-        );
         let mut found = GroupPairs {
-            output: KeyedOutput {
-                output: self.output,
-                relations: self.relations,
-                ordered: self.ordered,
-            },
-            keys: [&mut left.keys, &mut right.keys],
+            pairs: &mut self.pairs,
             done: self.done,
         };
-        if !is_many {
-            let mut tick = check_for_interrupts;
-            let (measure, threshold) = (of_rows.geometry.measure, of_rows.threshold);
-            let mut hit = |a, b, similarity| {
-                let similarity = measure.told(similarity);
-                if similarity >= threshold {
-                    found.put(a, b, similarity);
-                }
+        let (geometry, threshold) = (few_join.geometry, few_join.threshold);
+        if self.sides.iter().any(|side| side.many.is_some()) {
+            // Both sides are joined in the same way.
+            let [left, right] = self.sides.each_mut().map(|side| {
+                side.spill(geometry, self.memory / 4);
+                side.many.take().map(|rows| Sorted::new(rows.finish()))
+            });
+            let bands = Bands {
+                sides: [left, right.filter(|_| linkage)],
+                linkage,
+                segments: &[],
+                threshold,
+                memory: self.memory / 2,
             };
-            let join = &mut of_rows.join;
-            if linkage {
-                join.between(few[0], few[1], &mut tick, &mut hit)
-            } else {
-                join.within(few[0], &mut tick, &mut hit)
-            }
-            .or_raise();
-            return;
+            return bands.join(&mut found);
         }
-        let threshold = of_rows.threshold;
-        let sorted = |rows: Option<RowSort>| rows.map(|rows| Sorted::new(rows.finish()));
-        let [left, right] = many.map(sorted);
-        let bands = Bands {
-            sides: [left, right.filter(|_| linkage)],
-            // No table has these rows.
-            tables: TableNumber::LOOSE,
-            linkage,
-            segments: &[],
-            threshold,
-            memory: self.memory / 2,
+        let mut tick = check_for_interrupts;
+        let mut hit = |a, b, similarity| {
+            let similarity = geometry.measure.told(similarity);
+            if similarity >= threshold {
+                found.pairs.take(a, b, similarity);
+            }
         };
-        bands.join(&mut found);
+        let [left, right] = self.sides.each_ref().map(|side| &side.few);
+        match linkage {
+            true => few_join.join.between(left, right, &mut tick, &mut hit),
+            false => few_join.join.within(left, &mut tick, &mut hit),
+        }
+        .or_raise();
     }
 }
 
 impl Side {
-    /// Takes the rows as many, and their keys into files.
+    /// Takes the rows as many.
     ///
     /// Errors: out of memory.
     fn spill(&mut self, geometry: Geometry, memory: usize) {
@@ -248,44 +212,22 @@ impl Side {
             many.push(row).or_raise();
         }
         self.few.clear();
-        self.keys.spill();
         self.many = Some(many);
     }
 }
 
 /// Gives pairs of records of a group to the output.
-struct GroupPairs<'a, 'o> {
-    output: KeyedOutput<'a, 'o>,
-    keys: [&'a mut ByteStrings; 2],
+struct GroupPairs<'p, 'a, 'o> {
+    pairs: &'p mut KeyedOutput<'a, 'o>,
     done: u64,
 }
 
-impl GroupPairs<'_, '_> {
-    /// Errors: a key that is null, or that both records have.
-    fn put(&mut self, a: u64, b: u64, similarity: f64) {
-        check_for_interrupts();
-        let Relations {
-            left: records,
-            right: other,
-        } = self.output.relations;
-        let [left, right] = &mut self.keys;
-        let keys = match (&records.new, other) {
-            (Some(_), _) => (&mut **right, None),
-            (None, Some(_)) => (&mut **left, Some(&mut **right)),
-            (None, None) => (&mut **left, None),
-        };
-        if let Some(records) = self.output.records(a, b) {
-            self.output.put(keys, records, similarity);
-        }
-    }
-}
-
-impl JoinSink for GroupPairs<'_, '_> {
+impl JoinSink for GroupPairs<'_, '_, '_> {
     fn pair(&mut self, pair: &RowPair) {
-        self.put(pair.a.row(), pair.b.row(), pair.similarity);
+        self.pairs.pair(pair);
     }
 
     fn progress(&mut self, _: u64, _: u64) {
-        self.output.output.report_records(self.done);
+        self.pairs.output.report_records(self.done);
     }
 }

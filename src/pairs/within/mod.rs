@@ -1,20 +1,25 @@
 //! Pairs of records that are equal in some columns, such as that of the tenant: rows come from a query in the order of
 //! these columns, so that those that are equal come one after the other, and each such group is joined by itself.
 
-mod columns;
 mod group;
 
-use pgrx::pg_sys;
+use std::ffi::CString;
 
+use base::{Error, ErrorKind};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::pairs::keys::KeyOrder;
 use crate::pairs::output::PairOutput;
 use crate::pairs::records::{RecordColumn, Records, Relations};
 use crate::pairs::unique::{self, Successive};
 use group::RecordGroup;
+use pg::catalog;
 use pg::cursor::{Cursor, QueryRow};
+use pg::error::raise_as;
+use pg::function::arguments::Arguments;
 use pg::progress::{self, phases};
 use pg::sql::Sql;
-
-pub use columns::{column, given};
+use pg::values::text::readable;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
@@ -43,19 +48,20 @@ pub fn are_few(relations: Relations<'_>) -> bool {
         let within = records.within.iter();
         within.map(|c| (c.type_oid, c.collation)).collect()
     };
-    right.is_none_or(|right| kinds(right) == kinds(left))
-        && [Some(left), right].into_iter().flatten().all(has_few)
+    right.is_none_or(|right| kinds(right) == kinds(left)) && relations.each().all(has_few)
 }
 
 fn has_few(records: &Records) -> bool {
-    let names = || records.within.iter().map(|column| column.name.as_c_str());
-    let sql = Sql::new("SELECT pg_catalog.sum(n), pg_catalog.sum(n OPERATOR(pg_catalog.*) n) FROM (SELECT pg_catalog.count(*)::pg_catalog.float8 AS n FROM ")
-        .relation(records.oid)
-        .text(" AS r")
-        .sql(&condition(records))
-        .text(" GROUP BY ")
-        .names(names())
-        .text(") AS g");
+    let names = records.within.iter().map(|column| column.name.as_c_str());
+    let sql = Sql::with(
+        "SELECT pg_catalog.sum(n), pg_catalog.sum(n OPERATOR(pg_catalog.*) n) FROM \
+         (SELECT pg_catalog.count(*)::pg_catalog.float8 AS n FROM {} AS r{} GROUP BY {}) AS g",
+        &[
+            &records.oid,
+            &condition(records),
+            &Sql::new("").names(names),
+        ],
+    );
     let mut is_few = false;
     Cursor::open(sql, &[], 1).each(|row| {
         let number = |i| {
@@ -70,17 +76,12 @@ fn has_few(records: &Records) -> bool {
 
 /// The records, which are called r, with a signature and without a NULL in the columns that must be equal.
 fn condition(records: &Records) -> Sql {
-    let mut sql = Sql::new(" WHERE r.")
-        .name(&records.signatures[0].name)
-        .text(" IS NOT NULL");
-    for column in &records.within {
+    let signature = &records.signatures[0].name;
+    let has_signature = Sql::with(" WHERE r.{} IS NOT NULL", &[signature]);
+    records.within.iter().fold(has_signature, |sql, column| {
         // IS NOT NULL of a row would ask for all of its columns.
-        sql = sql
-            .text(" AND r.")
-            .name(&column.name)
-            .text(" IS DISTINCT FROM NULL");
-    }
-    sql
+        Sql::with("{} AND r.{} IS DISTINCT FROM NULL", &[&sql, &column.name])
+    })
 }
 
 /// Finds the pairs of what the caller can read, of records that are equal in the columns `within` of the relations.
@@ -89,9 +90,8 @@ fn condition(records: &Records) -> Sql {
 /// Errors: what the query fails with; two shapes; a key that is null, or that two records have; out of memory.
 pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) {
     // Records with the same key may be of different groups, so that not all pairs of them are seen.
-    unique::check(relations.left);
-    relations.right.into_iter().for_each(unique::check);
-    let ordered = relations.right.is_none() && unique::has_order(&relations.left.key);
+    relations.each().for_each(unique::check);
+    let ordered = relations.right.is_none() && KeyOrder::find(&relations.left.key).is_some();
     progress::phase(phases::READING_GROUPS, None);
     // Its files outlive the cursor, so it comes before.
     let mut group = RecordGroup::new(output, relations, ordered, threshold);
@@ -142,33 +142,35 @@ fn value(row: QueryRow, i: usize) -> pg_sys::Datum {
 /// and then of the keys if `ordered`.
 fn query(relations: Relations<'_>, ordered: bool) -> Sql {
     let part = |side: &str, records: &Records| {
+        let key = &records.key.name;
         // Keys of two relations can be of different types.
         let key = match relations.right {
-            None => Sql::new("r.").name(&records.key.name),
-            Some(_) => Sql::new("CASE WHEN r.")
-                .name(&records.key.name)
-                .text(" IS NOT NULL THEN pg_catalog.format('%s', r.")
-                .name(&records.key.name)
-                .text(") END"),
+            None => Sql::with("r.{}", &[key]),
+            Some(_) => Sql::with(
+                "CASE WHEN r.{} IS NOT NULL THEN pg_catalog.format('%s', r.{}) END",
+                &[key, key],
+            ),
         };
-        let mut sql = Sql::new("SELECT ")
-            .text(side)
-            .text(", ")
-            .sql(&key)
-            .text(", r.")
-            .name(&records.signatures[0].name)
-            .text(match records.new {
-                Some(_) => ", n.key IS NOT NULL OR NULL",
-                None => ", NULL::pg_catalog.bool",
-            });
-        for column in &records.within {
-            sql = sql.text(", r.").name(&column.name);
-        }
-        sql = sql.text(" FROM ").relation(records.oid).text(" AS r");
-        if let Some(new) = &records.new {
-            sql = sql.sql(&new.joined(&records.key, "key"));
-        }
-        sql.sql(&condition(records))
+        let (is_new, new) = match &records.new {
+            Some(new) => ("n.key IS NOT NULL OR NULL", new.joined(&records.key, "key")),
+            None => ("NULL::pg_catalog.bool", Sql::new("")),
+        };
+        let within = records.within.iter().fold(Sql::new(""), |sql, column| {
+            Sql::with("{}, r.{}", &[&sql, &column.name])
+        });
+        Sql::with(
+            "SELECT {}, {}, r.{}, {}{} FROM {} AS r{}{}",
+            &[
+                &Sql::new(side),
+                &key,
+                &records.signatures[0].name,
+                &Sql::new(is_new),
+                &within,
+                &records.oid,
+                &new,
+                &condition(records),
+            ],
+        )
     };
     let mut sql = part("0", relations.left);
     if let Some(right) = relations.right {
@@ -178,4 +180,71 @@ fn query(relations: Relations<'_>, ordered: bool) -> Sql {
     let numbers = (EQUAL..EQUAL + places).chain(ordered.then_some(KEY));
     sql.text(" ORDER BY ")
         .list(numbers, |sql, i| sql.text(&(i + 1).to_string()))
+}
+
+fn error(message: String) -> Error {
+    Error::new(ErrorKind::InvalidParameter, message)
+}
+
+/// The names that argument `i` gives, a name[]; `None` for NULL.
+///
+/// Errors: a NULL among them (22004), no names (22023), or one that comes twice (42701).
+pub fn given(arguments: Arguments, i: usize) -> Option<Vec<CString>> {
+    arguments.datum(i)?;
+    let names = arguments.names(i);
+    if names.is_empty() {
+        raise_as(
+            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+            &error("argument \"within\" names no column".into())
+                .hint("Leave the argument out to compare all records with each other."),
+        );
+    }
+    for (i, name) in names.iter().enumerate() {
+        if names[..i].contains(name) {
+            let name = readable(name.to_bytes());
+            raise_as(
+                PgSqlErrorCode::ERRCODE_DUPLICATE_COLUMN,
+                &error(format!(
+                    "column \"{name}\" is named twice in argument \"within\""
+                )),
+            );
+        }
+    }
+    Some(names)
+}
+
+/// A column of a relation, whose name is `relation` in messages.
+///
+/// Errors: no such column (42703); a signature of the records (42P10); a type without a default order (42883).
+pub fn column(records: &Records, name: CString, relation: &str) -> RecordColumn {
+    let column = RecordColumn::of(records.oid, name, relation);
+    let shown = readable(column.name.to_bytes());
+    if records.signatures.iter().any(|s| s.name == column.name) {
+        raise_as(
+            PgSqlErrorCode::ERRCODE_INVALID_COLUMN_REFERENCE,
+            &error(format!(
+                "argument \"within\" cannot name signature column \"{shown}\" of relation \"{relation}\""
+            )),
+        );
+    }
+    let flags = (pg_sys::TYPECACHE_LT_OPR | pg_sys::TYPECACHE_CMP_PROC) as i32;
+    // SAFETY: a column of a locked relation has a type; entries of the type cache are never freed.
+    let has_order = unsafe {
+        let entry = pg_sys::lookup_type_cache(column.type_oid, flags);
+        (*entry).lt_opr != pg_sys::InvalidOid && (*entry).cmp_proc != pg_sys::InvalidOid
+    };
+    if !has_order {
+        let name = catalog::type_name(column.type_oid);
+        raise_as(
+            PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION,
+            &error(format!(
+                "could not identify an ordering operator for type {}",
+                readable(name.to_bytes())
+            ))
+            .detail(format!(
+                "Argument \"within\" names column \"{shown}\" of relation \"{relation}\"."
+            )),
+        );
+    }
+    column
 }

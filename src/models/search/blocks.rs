@@ -1,12 +1,8 @@
-//! Pairs of records that are equal in some fields.
+//! Pairs of records that are in the same block.
 
-use linkage::model::{MatchModel, PlannedSearch, Search};
-
-use super::scan;
-use super::wanted::WantedPairs;
-use crate::models::records::identities::{Blocks, Identities};
+use crate::models::records::identities::Blocks;
+use crate::models::records::read::RecordSet;
 use pg::check_for_interrupts;
-use pg::progress::{self, phases};
 
 /// What a search has found.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,47 +15,31 @@ pub struct Found {
     pub cut_pairs: u64,
 }
 
-/// Which of the model's searches are done, of `records` records that make `all_pairs` pairs, so that no more than
-/// `most` pairs are compared. What a search brings was counted without what those before it bring: once one is left
-/// out, so are those behind it. A scan finds all.
-pub fn chosen(model: &MatchModel, records: f64, all_pairs: f64, most: f64) -> Vec<bool> {
-    let (mut expected, mut is_done) = (0.0, false);
-    let mut is_chosen = |planned: &PlannedSearch| {
-        let with = expected + planned.pairs_per_record * records;
-        let is_scan = matches!(planned.search, Search::Scan { .. });
-        if is_done || is_scan && !scan::is_possible(all_pairs) {
-            return false;
-        }
-        let fits = with <= most;
-        // a scan that is too large leaves the work to the others
-        is_done = fits == is_scan;
-        if fits {
-            expected = with;
-        }
-        fits
-    };
-    model.searches.iter().map(&mut is_chosen).collect()
+/// Which pairs are wanted: those of two relations or of one, all of them or those with a new record.
+#[derive(Clone, Copy)]
+pub struct WantedPairs<'a> {
+    /// The first record of the second relation, if there are two.
+    pub second: Option<u32>,
+    /// The records of which each pair has one at least, if not all pairs are wanted.
+    pub new: Option<&'a RecordSet>,
 }
 
-/// Gives the pairs of records that are equal in `fields` to `each`, the lesser number first, block by block. Blocks of
-/// more than `most` records are left out. Of two relations, the first record is one of the first relation and the
-/// second one of the second.
-pub fn pairs<'w>(
-    identities: &mut Identities,
-    fields: &[usize],
-    most: u32,
-    wanted: impl Into<WantedPairs<'w>>,
-    memory: usize,
-    mut each: impl FnMut(u32, u32),
-) -> Found {
-    let mut found = Found::default();
-    progress::phase(phases::SEARCHING_EQUAL, None);
-    let blocks = identities.blocks(fields, false, memory);
-    pairs_of_blocks(blocks, most, wanted.into(), &mut found, &mut each);
-    found
+impl WantedPairs<'_> {
+    /// Whether any pair of these records is.
+    pub fn is_any(self, records: &[u32]) -> bool {
+        self.new
+            .is_none_or(|new| records.iter().any(|&record| new.has(record)))
+    }
+
+    /// Whether a pair is, whose records are of the relations that they have to be of.
+    #[inline]
+    pub fn is_pair(self, a: u32, b: u32) -> bool {
+        self.new.is_none_or(|new| new.has(a) || new.has(b))
+    }
 }
 
-/// Gives the pairs of each block to `each`, as [`pairs`] does, and adds to `found` what was found.
+/// Gives the pairs of each block to `each`, the lesser number first, and adds to `found` what was found. Blocks of more
+/// than `most` records are left out. Of two relations, the first record of a pair is one of the first relation.
 pub fn pairs_of_blocks(
     blocks: Blocks,
     most: u32,

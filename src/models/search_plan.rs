@@ -8,11 +8,10 @@ use linkage::model::{MatchModel, Pattern, PlannedSearch, Scorer, Search, MOST_SE
 
 use super::fit_model::MOST_COUNTED;
 use super::fit_records::FitRecords;
+use crate::models::records::prepared::PreparedRecords;
 use crate::models::records::sketches::Sketches;
 use crate::models::search::candidates::Candidates;
-use crate::models::search::pattern_counts::count;
-use crate::models::search::pattern_table::PatternTable;
-use crate::models::search::{equality, similar};
+use crate::models::search::patterns::{count, PatternTable};
 use crate::pairs::random::mix;
 
 /// Most records of a block of records that are equal, or similar, in two fields, and in one.
@@ -154,7 +153,7 @@ pub fn plan(
     if all - matches >= MOST_LOSS * all {
         let equal: Vec<&Search> = chosen.iter().map(|c| &searches[c.search]).collect();
         let searches = similar_searches(model);
-        let found = by_similarity(model, records, &equal, &searches, memory);
+        let found = by_similarity(model, &mut records.prepared, &equal, &searches, memory);
         let new: f64 = found.iter().map(|f| f.matches).sum();
         let besides = (all - matches - new).max(0.0);
         let chosen = choose(Choice {
@@ -190,7 +189,7 @@ struct Sample {
 }
 
 impl Sample {
-    fn of(records: u32) -> Sample {
+    fn among(records: u32) -> Sample {
         const MOST: u32 = 1 << 18;
         let zeros = (0..).find(|&zeros| records >> zeros <= MOST);
         Sample {
@@ -217,59 +216,35 @@ impl Sample {
 /// What the searches by similarity find besides those by equality: an estimate from a sample, if it is too much.
 fn by_similarity(
     model: &MatchModel,
-    records: &mut FitRecords,
+    records: &mut PreparedRecords,
     equal: &[&Search],
     searches: &[Search],
     memory: usize,
 ) -> Vec<FoundTogether> {
     /// The number under which all searches by equality go.
     const EQUAL: usize = MOST_SEARCHES;
-    let sample = Sample::of(records.store.records);
-    let mut used: Vec<usize> = Vec::new();
+    let sample = Sample::among(records.store.records);
     let mut candidates = Candidates::new(&records.store, memory / 4, MOST_COUNTED);
     for search in equal {
-        if let Search::Equal { fields, most } = search {
-            let push = |a: u32, b: u32| {
-                if sample.has(a) && sample.has(b) {
-                    candidates.push(a, b, EQUAL);
-                }
-            };
-            let identities = &mut records.identities;
-            equality::pairs(identities, fields, *most, records.second, memory / 4, push);
-        }
+        records.search(search, None, memory / 4, |a, b| {
+            if sample.has(a) && sample.has(b) {
+                candidates.push(a, b, EQUAL);
+            }
+        });
     }
-    for search in searches {
-        if let Search::Similar { fields, .. } = search {
-            used.extend(fields);
-        }
-    }
-    used.sort_unstable();
-    used.dedup();
-    let columns = used
-        .iter()
-        .map(|&field| (field, records.columns[field], &model.fields[field].layout));
-    let mut sketches = Sketches::read(&mut records.texts, columns, model.swap, |record| {
+    records.read_sketches(&model.fields, model.swap, searches, |record| {
         sample.has(record)
     });
     for (number, search) in searches.iter().enumerate() {
-        if let Search::Similar {
-            fields,
-            least,
-            most,
-        } = search
-        {
-            let push = |a: u32, b: u32| candidates.push(a, b, number);
-            similar::pairs(
-                &mut sketches,
-                fields,
-                *least,
-                sample.most(*most),
-                records.second,
-                memory / 4,
-                push,
-            );
+        let mut search = search.clone();
+        if let Search::Similar { most, .. } = &mut search {
+            *most = sample.most(*most);
         }
+        records.search(&search, None, memory / 4, |a, b| {
+            candidates.push(a, b, number)
+        });
     }
+    records.sketches = Sketches::default();
     let distinct = candidates.finish();
     let weight = distinct.weight() * sample.weight();
     let new = distinct.filter(|(_, found)| found >> EQUAL & 1 == 0);
