@@ -1,6 +1,6 @@
 //! Which pairs hold a group of records together: without such a one it falls into two.
 
-use super::memory::{filled, reserve};
+use base::memory::{filled, reserve};
 use base::Result;
 use base::Ticker;
 

@@ -1,6 +1,6 @@
 //! Pairs as lists of neighbours.
 
-use super::memory::filled;
+use base::memory::filled;
 use base::range::unit;
 use base::Ticker;
 use base::{Error, Result};
@@ -116,6 +116,27 @@ impl Links {
     /// How many distinct pairs there are.
     pub fn pairs(&self) -> usize {
         self.links.len() / 2
+    }
+
+    /// Gives every pair of at least `threshold` to `each`, the lesser record as a, in the order of b, then of a.
+    ///
+    /// Errors: those of `each`.
+    pub(super) fn each_pair(
+        &self,
+        threshold: f64,
+        ticker: &mut Ticker<impl FnMut()>,
+        mut each: impl FnMut(Pair) -> Result<()>,
+    ) -> Result<()> {
+        for b in 0..self.records() {
+            ticker.step();
+            for &Link { to: a, similarity } in self.of(b).iter().take_while(|link| link.to < b) {
+                ticker.step();
+                if similarity >= threshold {
+                    each(Pair { a, b, similarity })?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The neighbours of record `i`, by number.

@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::memory::{filled, reserve};
+use base::memory::{collected, filled};
+use base::sort::sort_by;
 use base::Result;
 use base::Ticker;
 
@@ -77,11 +78,8 @@ pub fn succession(old: &[u32], new: &[u32], turn: impl FnMut()) -> Result<Vec<Su
     };
     let mut successors = filled(new_sizes.len(), made, ticker)?;
     let mut is_kept = filled(old_sizes.len(), false, ticker)?;
-    overlaps.sort_unstable_by(|x, y| {
-        ticker.step();
-        let order = |overlap: &Overlap| (Reverse(overlap.records), overlap.first);
-        order(x).cmp(&order(y))
-    });
+    let order = |overlap: &Overlap| (Reverse(overlap.records), overlap.first);
+    sort_by(&mut overlaps, ticker, |x, y| order(x).cmp(&order(y)));
     for overlap in &overlaps {
         ticker.step();
         let (old, new) = (overlap.old as usize, overlap.new as usize);
@@ -122,34 +120,27 @@ fn sizes(clusters: &[u32], ticker: &mut Ticker<impl FnMut()>) -> Result<Vec<u32>
 }
 
 fn overlaps(old: &[u32], new: &[u32], ticker: &mut Ticker<impl FnMut()>) -> Result<Vec<Overlap>> {
-    let mut both: Vec<(u32, u32, u32)> = Vec::new();
     let in_both = || {
         let clusters = old.iter().zip(new).zip(0..);
         clusters.filter(|((&old, &new), _)| old != NOWHERE && new != NOWHERE)
     };
-    reserve(&mut both, in_both().count())?;
-    for ((&old, &new), record) in in_both() {
-        ticker.step();
-        both.push((old, new, record));
-    }
-    both.sort_unstable_by(|x, y| {
-        ticker.step();
-        x.cmp(y)
-    });
-    let mut overlaps: Vec<Overlap> = Vec::new();
+    let clusters = in_both().inspect(|_| ticker.step());
+    let clusters = clusters.map(|((&old, &new), record)| (old, new, record));
+    let mut both: Vec<(u32, u32, u32)> = collected(clusters, in_both().count())?;
+    sort_by(&mut both, ticker, Ord::cmp);
     let same = |x: &(u32, u32, u32), y: &(u32, u32, u32)| (x.0, x.1) == (y.0, y.1);
-    reserve(&mut overlaps, both.chunk_by(same).count())?;
-    for records in both.chunk_by(same) {
+    let overlap = |records: &[(u32, u32, u32)]| {
         ticker.step();
         let (old, new, first) = records[0];
-        overlaps.push(Overlap {
+        Overlap {
             old,
             new,
             records: records.len() as u32,
             first,
-        });
-    }
-    Ok(overlaps)
+        }
+    };
+    let overlaps = both.chunk_by(same).map(overlap);
+    collected(overlaps, both.chunk_by(same).count())
 }
 
 #[cfg(test)]
