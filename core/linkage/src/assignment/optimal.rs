@@ -8,7 +8,8 @@ use pathfinding::matrix::Matrix;
 use super::sparse::Search;
 use super::WeightedPair;
 use crate::clusters::labels;
-use crate::clusters::memory::{filled, reserve};
+use base::memory::{collected, filled_in_turns, reserve};
+use base::sort::sort_by;
 use base::Ticker;
 use base::{Error, ErrorKind, Result};
 
@@ -37,8 +38,7 @@ pub fn optimal(mut edges: Vec<WeightedPair>, mut turn: impl FnMut()) -> Result<V
     let nodes = edges.iter().map(|e| (e.a, side_b + e.b));
     let part = labels(records, nodes, &mut turn)?;
     let ticker = &mut Ticker::new(turn);
-    edges.sort_unstable_by(|x, y| {
-        ticker.step();
+    sort_by(&mut edges, ticker, |x, y| {
         let key = |e: &WeightedPair| (part[e.a as usize], e.a, e.b);
         key(x)
             .cmp(&key(y))
@@ -48,7 +48,7 @@ pub fn optimal(mut edges: Vec<WeightedPair>, mut turn: impl FnMut()) -> Result<V
     // of a pair that was given twice the one with the greater weight comes first, and of equal ones that with the
     // greater value
     edges.dedup_by_key(|e| (e.a, e.b));
-    let mut numbers = Numbers(filled(b as usize, 0, ticker)?);
+    let mut numbers = Numbers(filled_in_turns(b as usize, 0, ticker)?);
     let mut kept = Vec::new();
     reserve(&mut kept, (a as usize).min(edges.len()))?;
     let mut rest = &edges[..];
@@ -60,8 +60,7 @@ pub fn optimal(mut edges: Vec<WeightedPair>, mut turn: impl FnMut()) -> Result<V
         numbers.solve(of_part, &mut kept, ticker)?;
         rest = others;
     }
-    kept.sort_unstable_by(|x: &WeightedPair, y| {
-        ticker.step();
+    sort_by(&mut kept, ticker, |x: &WeightedPair, y| {
         let pair = |e: &WeightedPair| (e.a, e.b);
         y.weight.cmp(&x.weight).then(pair(x).cmp(&pair(y)))
     });
@@ -84,13 +83,8 @@ impl Numbers {
             return Ok(());
         }
         let b_records = self.number(edges, ticker)?;
-        let mut starts = Vec::new();
-        reserve(&mut starts, edges.len() + 1)?;
-        for (at, edge) in edges.iter().enumerate() {
-            if at == 0 || edges[at - 1].a != edge.a {
-                starts.push(at);
-            }
-        }
+        let begins = |&at: &usize| at == 0 || edges[at - 1].a != edges[at].a;
+        let mut starts = collected((0..edges.len()).filter(begins), edges.len() + 1)?;
         let a_records = starts.len();
         starts.push(edges.len());
         let b_of = |at: usize| self.0[edges[at].b as usize];
@@ -115,13 +109,8 @@ impl Numbers {
         edges: &[WeightedPair],
         ticker: &mut Ticker<impl FnMut()>,
     ) -> Result<usize> {
-        let mut records = Vec::new();
-        reserve(&mut records, edges.len())?;
-        records.extend(edges.iter().map(|e| e.b));
-        records.sort_unstable_by(|x, y| {
-            ticker.step();
-            x.cmp(y)
-        });
+        let mut records = collected(edges.iter().map(|e| e.b), edges.len())?;
+        sort_by(&mut records, ticker, u32::cmp);
         records.dedup();
         for (record, number) in records.iter().zip(0..) {
             ticker.step();

@@ -7,9 +7,9 @@
 //! takes another one, and so on, until one is reached that nobody has, or a record that rather has none.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, TryReserveError};
+use std::collections::BinaryHeap;
 
-use crate::clusters::memory::filled;
+use base::memory::{filled_in_turns, push};
 use base::Ticker;
 use base::{Error, Result};
 
@@ -67,11 +67,11 @@ impl<'a> Search<'a> {
         };
         Ok(Search {
             starts,
-            edge: filled(a_records, NO_EDGE, ticker)?,
-            gain: filled(a_records, 0, ticker)?,
-            partner: filled(b_records, NONE, ticker)?,
-            price: filled(b_records, 0, ticker)?,
-            reached: filled(b_records, nowhere, ticker)?,
+            edge: filled_in_turns(a_records, NO_EDGE, ticker)?,
+            gain: filled_in_turns(a_records, 0, ticker)?,
+            partner: filled_in_turns(b_records, NONE, ticker)?,
+            price: filled_in_turns(b_records, 0, ticker)?,
+            reached: filled_in_turns(b_records, nowhere, ticker)?,
             turn: 0,
             heap: BinaryHeap::new(),
             passed: Vec::new(),
@@ -106,7 +106,7 @@ impl<'a> Search<'a> {
         let (mut best, mut end) = (self.gain[start as usize], End::Without(start));
         let (mut a, mut distance, mut by) = (start, 0, NONE);
         loop {
-            self.pass(a, distance, by)?;
+            push(&mut self.passed, (a, distance, by))?;
             for at in self.starts[a as usize]..self.starts[a as usize + 1] {
                 ticker.step();
                 if at == self.edge[a as usize] {
@@ -127,7 +127,9 @@ impl<'a> Search<'a> {
                 if self.partner[b as usize] == NONE {
                     (best, end) = (further, End::Free(b));
                 } else {
-                    self.push(further, b)?;
+                    let failed = |_| Error::out_of_memory(size_of_val(self.heap.as_slice()));
+                    self.heap.try_reserve(1).map_err(failed)?;
+                    self.heap.push((Reverse(further), Reverse(b)));
                 }
             }
             let Some(next) = self.nearest(best, ticker) else {
@@ -142,26 +144,6 @@ impl<'a> Search<'a> {
         }
         self.pay(best, ticker);
         self.turn_over(start, end, b_of, ticker);
-        Ok(())
-    }
-
-    /// Errors: out of memory.
-    fn pass(&mut self, a: u32, distance: i128, by: u32) -> Result<()> {
-        make_room(
-            self.passed.try_reserve(1),
-            size_of::<(u32, i128, u32)>() * self.passed.len(),
-        )?;
-        self.passed.push((a, distance, by));
-        Ok(())
-    }
-
-    /// Errors: out of memory.
-    fn push(&mut self, distance: i128, b: u32) -> Result<()> {
-        make_room(
-            self.heap.try_reserve(1),
-            size_of::<(i128, u32)>() * self.heap.len(),
-        )?;
-        self.heap.push((Reverse(distance), Reverse(b)));
         Ok(())
     }
 
@@ -217,9 +199,4 @@ impl<'a> Search<'a> {
             b = b_of(former);
         }
     }
-}
-
-/// Errors: memory for as many bytes again could not be had.
-fn make_room(reserved: std::result::Result<(), TryReserveError>, bytes: usize) -> Result<()> {
-    reserved.map_err(|_| Error::out_of_memory(bytes))
 }

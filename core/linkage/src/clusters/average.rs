@@ -7,10 +7,11 @@ use super::bounds::{Bounds, Joining};
 use super::components::{connected, Clusters};
 use super::forest::{numbers, Forest};
 use super::links::{steps, Link, Links};
-use super::memory::{filled, reserve};
 use super::sums::Sums;
 use base::error::number;
+use base::memory::{collected, filled_in_turns};
 use base::range::unit;
+use base::sort::sort_by;
 use base::Ticker;
 use base::{Error, Result};
 
@@ -53,19 +54,10 @@ pub fn average(
         ticker.step();
         parts.join(a, b);
     }
-    let mut judged = Vec::new();
-    reserve(&mut judged, bounds.decided.same.len())?;
-    judged.extend(
-        bounds
-            .decided
-            .same
-            .iter()
-            .map(|&(a, b)| (parts.find(a), a, b)),
-    );
-    judged.sort_unstable_by(|x, y| {
-        ticker.step();
-        x.cmp(y)
-    });
+    let same = bounds.decided.same.iter();
+    let of_part = same.map(|&(a, b)| (parts.find(a), a, b));
+    let mut judged = collected(of_part, bounds.decided.same.len())?;
+    sort_by(&mut judged, ticker, Ord::cmp);
     let mut members = numbers(links.records(), ticker)?;
     for i in 0..links.records() {
         ticker.step();
@@ -86,8 +78,8 @@ pub fn average(
         }
     }
     drop((parts, members));
-    let joining = merging.finish(ticker);
-    Clusters::of_joining(links, joining, ticker)
+    let mut joining = merging.finish(ticker);
+    Clusters::of_forest(links, &mut joining.forest, joining.refused, ticker)
 }
 
 /// Similarities are counted above that of missing pairs, in steps: these then are zeros, and the
@@ -121,7 +113,7 @@ impl<'a> Merging<'a> {
         ticker: &mut Ticker<impl FnMut()>,
     ) -> Result<Merging<'a>> {
         let n = links.records();
-        let mut reach = filled(n as usize, 0, ticker)?;
+        let mut reach = filled_in_turns(n as usize, 0, ticker)?;
         for i in 0..n {
             ticker.step();
             reach[i as usize] = links.of(i).len();
@@ -278,7 +270,7 @@ fn key(a: u32, b: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clusters::examples::links;
+    use crate::clusters::tests::links;
     use base::ErrorKind;
 
     #[test]

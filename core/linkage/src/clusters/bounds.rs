@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::forest::Forest;
+use base::memory::push;
 use base::Ticker;
 use base::{Error, Result};
 
@@ -50,10 +51,13 @@ impl Bounds {
         ticker: &mut Ticker<impl FnMut()>,
     ) -> Result<Joining> {
         let mut joining = self.parted(records, ticker)?;
+        // what is judged the same becomes one set, however large that is
+        joining.most = u32::MAX;
         for &(a, b) in &self.decided.same {
             ticker.step();
-            joining.join_judged(a, b, ticker)?;
+            joining.join(a, b, ticker)?;
         }
+        joining.most = self.most;
         Ok(joining)
     }
 
@@ -129,9 +133,7 @@ impl Joining {
         }
         if self.apart.insert(ordered(x, y)) {
             for (root, other) in [(x, b), (y, a)] {
-                let strangers = self.strangers.entry(root).or_default();
-                make_room(strangers, 1)?;
-                strangers.push(other);
+                push(self.strangers.entry(root).or_default(), other)?;
             }
         }
         Ok(true)
@@ -148,7 +150,8 @@ impl Joining {
         fits
     }
 
-    /// Makes one set of those of two records, if it may be; whether it is one then.
+    /// Makes one set of those of two records, if it may be; whether it is one then. The set with fewer strangers goes
+    /// below the other: each of them is looked at as often as a logarithm says.
     ///
     /// Errors: out of memory.
     pub(super) fn join(
@@ -157,48 +160,20 @@ impl Joining {
         b: u32,
         ticker: &mut Ticker<impl FnMut()>,
     ) -> Result<bool> {
-        self.join_if(a, b, Joining::may_join, ticker)
-    }
-
-    /// The same however large it is.
-    ///
-    /// Errors: out of memory.
-    pub(super) fn join_judged(
-        &mut self,
-        a: u32,
-        b: u32,
-        ticker: &mut Ticker<impl FnMut()>,
-    ) -> Result<bool> {
-        let may_join = |joining: &mut Joining, x, y| !joining.apart.contains(&ordered(x, y));
-        self.join_if(a, b, may_join, ticker)
-    }
-
-    fn join_if(
-        &mut self,
-        a: u32,
-        b: u32,
-        may_join: impl FnOnce(&mut Joining, u32, u32) -> bool,
-        ticker: &mut Ticker<impl FnMut()>,
-    ) -> Result<bool> {
         let (x, y) = (self.forest.find(a), self.forest.find(b));
         if x == y {
             return Ok(true);
         }
-        let joins = may_join(self, x, y);
+        let joins = self.may_join(x, y);
         if joins {
-            self.unite(x, y, ticker)?;
+            let rank = |root: u32| {
+                let strangers = self.strangers.get(&root).map_or(0, Vec::len);
+                (strangers, self.forest.size(root))
+            };
+            let (root, below) = if rank(x) >= rank(y) { (x, y) } else { (y, x) };
+            self.hang(below, root, ticker)?;
         }
         Ok(joins)
-    }
-
-    /// The set with fewer strangers goes below the other: each of them is looked at as often as a logarithm says.
-    fn unite(&mut self, x: u32, y: u32, ticker: &mut Ticker<impl FnMut()>) -> Result<()> {
-        let rank = |root: u32| {
-            let strangers = self.strangers.get(&root).map_or(0, Vec::len);
-            (strangers, self.forest.size(root))
-        };
-        let (root, below) = if rank(x) >= rank(y) { (x, y) } else { (y, x) };
-        self.hang(below, root, ticker)
     }
 
     /// Makes one set of two whose roots are given, under the root of the second.
@@ -210,7 +185,7 @@ impl Joining {
         root: u32,
         ticker: &mut Ticker<impl FnMut()>,
     ) -> Result<()> {
-        if let Some(mut strangers) = self.strangers.remove(&below) {
+        if let Some(strangers) = self.strangers.remove(&below) {
             for &stranger in &strangers {
                 ticker.step();
                 let other = self.forest.find(stranger);
@@ -218,16 +193,11 @@ impl Joining {
                 self.apart.insert(ordered(root, other));
             }
             let all = self.strangers.entry(root).or_default();
-            make_room(all, strangers.len())?;
-            all.append(&mut strangers);
+            for stranger in strangers {
+                push(all, stranger)?;
+            }
         }
         self.forest.hang(below, root);
         Ok(())
     }
-}
-
-/// Errors: out of memory.
-fn make_room(list: &mut Vec<u32>, more: usize) -> Result<()> {
-    list.try_reserve(more)
-        .map_err(|_| Error::out_of_memory(4 * (list.len() + more)))
 }

@@ -1,6 +1,6 @@
 //! Which pairs hold a group of records together: without such a one it falls into two.
 
-use super::memory::{filled, reserve};
+use base::memory::{filled_in_turns, reserve};
 use base::Result;
 use base::Ticker;
 
@@ -15,7 +15,7 @@ use base::Ticker;
 pub fn bridges(records: u32, pairs: &[(u32, u32)], turn: impl FnMut()) -> Result<Vec<u32>> {
     let ticker = &mut Ticker::new(turn);
     let n = records as usize;
-    let mut starts = filled(n + 1, 0usize, ticker)?;
+    let mut starts = filled_in_turns(n + 1, 0usize, ticker)?;
     for &(a, b) in pairs {
         ticker.step();
         starts[a as usize] += 1;
@@ -26,7 +26,7 @@ pub fn bridges(records: u32, pairs: &[(u32, u32)], turn: impl FnMut()) -> Result
         end += *start;
         *start = end;
     }
-    let mut links = filled(end, (0u32, 0u32), ticker)?;
+    let mut links = filled_in_turns(end, (0u32, 0u32), ticker)?;
     for (i, &(a, b)) in (0..).zip(pairs) {
         ticker.step();
         for (from, to) in [(a, b), (b, a)] {
@@ -35,11 +35,11 @@ pub fn bridges(records: u32, pairs: &[(u32, u32)], turn: impl FnMut()) -> Result
         }
     }
     const NONE: u32 = u32::MAX;
-    let mut alone = filled(pairs.len(), 0u32, ticker)?;
+    let mut alone = filled_in_turns(pairs.len(), 0u32, ticker)?;
     // When a record was first seen, the earliest one that it and those below it lead back to, and how many those are.
-    let mut seen = filled(n, NONE, ticker)?;
-    let mut low = filled(n, NONE, ticker)?;
-    let mut size = filled(n, 1u32, ticker)?;
+    let mut seen = filled_in_turns(n, NONE, ticker)?;
+    let mut low = filled_in_turns(n, NONE, ticker)?;
+    let mut size = filled_in_turns(n, 1u32, ticker)?;
     let mut next = starts.clone();
     let mut path: Vec<(u32, u32)> = Vec::new();
     reserve(&mut path, n)?;

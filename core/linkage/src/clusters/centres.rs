@@ -6,8 +6,9 @@ use super::bounds::{Bounds, Joining};
 use super::components::{least_members, representatives, sort_by_similarity, Clusters, NONE};
 use super::forest::numbers;
 use super::links::{Link, Links, Pair};
-use super::memory::{filled, reserve};
+use base::memory::{collected, filled_in_turns, push};
 use base::range::unit;
+use base::sort::sort_by;
 use base::Result;
 use base::Ticker;
 
@@ -62,7 +63,7 @@ pub fn centres(
         }
     }
     let cluster = least_members(links.records(), |i| centre[i as usize], ticker)?;
-    Clusters::new(links, cluster, centre, ticker)
+    Clusters::new(links, cluster, centre, 0, ticker)
 }
 
 /// For each record a centre that is near, or itself if it is one; [`NONE`] for those that are not in the order.
@@ -72,7 +73,7 @@ fn stars<'a, N: Iterator<Item = &'a Link>>(
     near: impl Fn(u32) -> N,
     ticker: &mut Ticker<impl FnMut()>,
 ) -> Result<Vec<u32>> {
-    let mut centre = filled(records as usize, NONE, ticker)?;
+    let mut centre = filled_in_turns(records as usize, NONE, ticker)?;
     for &i in order {
         ticker.step();
         if centre[i as usize] != NONE {
@@ -103,10 +104,8 @@ fn within(
     let one = least_members(n, |i| joining.forest.find(i), ticker)?;
     let ones = contracted(links, threshold, &one, &mut joining, ticker)?;
     let mut centre_of = numbers(n, ticker)?;
-    let mut open = filled(n as usize, true, ticker)?;
-    let mut left = Vec::new();
-    reserve(&mut left, n as usize)?;
-    left.extend((0..n).filter(|&i| !ones.of(i).is_empty()));
+    let mut open = filled_in_turns(n as usize, true, ticker)?;
+    let mut left = collected((0..n).filter(|&i| !ones.of(i).is_empty()), n as usize)?;
     loop {
         let near = |i: u32| ones.of(i).iter().filter(|link| open[link.to as usize]);
         let order = by_weight(&left, near, ticker)?;
@@ -120,8 +119,7 @@ fn within(
             let to_centres = near(b).filter(|link| is_centre(link.to));
             for &Link { to: a, similarity } in to_centres {
                 ticker.step();
-                reserve_more(&mut offers)?;
-                offers.push(Pair { a, b, similarity });
+                push(&mut offers, Pair { a, b, similarity })?;
             }
         }
         sort_by_similarity(&mut offers, ticker);
@@ -141,8 +139,7 @@ fn within(
     // a centre may be several records: those that are one with it may stand for it
     let is_centre = |i: u32| centre_of[one[i as usize] as usize] == one[i as usize];
     let centre = representatives(links, &cluster, is_centre, ticker)?;
-    let clusters = Clusters::new(links, cluster, centre, ticker)?;
-    Ok(clusters.refusing(joining.refused))
+    Clusters::new(links, cluster, centre, joining.refused, ticker)
 }
 
 /// The pairs of at least `threshold` between records that stand for all that are judged the same, without those that
@@ -157,27 +154,14 @@ fn contracted(
     ticker: &mut Ticker<impl FnMut()>,
 ) -> Result<Links> {
     let mut pairs = Vec::new();
-    for i in 0..links.records() {
-        ticker.step();
-        for link in links.of(i).iter().take_while(|link| link.to < i) {
-            ticker.step();
-            let (a, b) = (one[link.to as usize], one[i as usize]);
-            if link.similarity >= threshold && a != b && !joining.are_apart(a, b) {
-                let similarity = link.similarity;
-                reserve_more(&mut pairs)?;
-                pairs.push(Pair { a, b, similarity });
-            }
+    links.each_pair(threshold, ticker, |pair| {
+        let [a, b] = [pair.a, pair.b].map(|record| one[record as usize]);
+        match a != b && !joining.are_apart(a, b) {
+            true => push(&mut pairs, Pair { a, b, ..pair }),
+            false => Ok(()),
         }
-    }
+    })?;
     Links::new(links.records(), &pairs, || ticker.turn())
-}
-
-/// Errors: out of memory.
-fn reserve_more(pairs: &mut Vec<Pair>) -> Result<()> {
-    match pairs.len() < pairs.capacity() {
-        true => Ok(()),
-        false => reserve(pairs, (pairs.len() / 2).max(1024)),
-    }
 }
 
 /// Those of `records` that have neighbours, by the number of these, then by the sum of similarities, then in their
@@ -187,8 +171,8 @@ fn by_weight<'a, N: Iterator<Item = &'a Link>>(
     near: impl Fn(u32) -> N,
     ticker: &mut Ticker<impl FnMut()>,
 ) -> Result<Vec<u32>> {
-    let mut neighbours = filled(records.len(), 0u32, ticker)?;
-    let mut sums = filled(records.len(), 0u128, ticker)?;
+    let mut neighbours = filled_in_turns(records.len(), 0u32, ticker)?;
+    let mut sums = filled_in_turns(records.len(), 0u128, ticker)?;
     for (at, &i) in records.iter().enumerate() {
         ticker.step();
         for link in near(i) {
@@ -197,17 +181,13 @@ fn by_weight<'a, N: Iterator<Item = &'a Link>>(
             sums[at] += u128::from(link.steps());
         }
     }
-    let mut order = Vec::new();
-    reserve(&mut order, records.len())?;
-    order.extend((0..records.len() as u32).filter(|&at| neighbours[at as usize] > 0));
+    let with_neighbours = (0..records.len() as u32).filter(|&at| neighbours[at as usize] > 0);
+    let mut order = collected(with_neighbours, records.len())?;
     let key = |at: u32| {
         let at = at as usize;
         (Reverse((neighbours[at], sums[at])), records[at])
     };
-    order.sort_unstable_by(|&x, &y| {
-        ticker.step();
-        key(x).cmp(&key(y))
-    });
+    sort_by(&mut order, ticker, |&x, &y| key(x).cmp(&key(y)));
     for at in &mut order {
         *at = records[*at as usize];
     }
@@ -217,7 +197,7 @@ fn by_weight<'a, N: Iterator<Item = &'a Link>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clusters::examples::{chain, check_method, links, SUMS};
+    use crate::clusters::tests::{chain, check_method, links, SUMS};
 
     #[test]
     fn a_chain_breaks_around_centres() {

@@ -1,10 +1,11 @@
 //! Clusters of records that are the same: all that is connected.
 
-use super::bounds::{Bounds, Joining};
+use super::bounds::Bounds;
 use super::forest::Forest;
 use super::links::{Links, Pair};
-use super::memory::{filled, reserve};
+use base::memory::{collected, filled_in_turns, reserve};
 use base::range::unit;
+use base::sort::sort_by;
 use base::Result;
 use base::Ticker;
 
@@ -75,15 +76,17 @@ impl Clusters {
         }
     }
 
-    /// `cluster` has the least member of each record's cluster, `centre` at each of these the centre.
+    /// `cluster` has the least member of each record's cluster, `centre` at each of these the centre;
+    /// `refused` says how often two clusters would have been too large as one.
     pub(super) fn new(
         links: &Links,
         cluster: Vec<u32>,
         centre: Vec<u32>,
+        refused: u64,
         ticker: &mut Ticker<impl FnMut()>,
     ) -> Result<Clusters> {
         let n = cluster.len();
-        let mut size = filled(n, 0u32, ticker)?;
+        let mut size = filled_in_turns(n, 0u32, ticker)?;
         for &least in &cluster {
             ticker.step();
             size[least as usize] += 1;
@@ -92,8 +95,8 @@ impl Clusters {
             cluster,
             centre,
             size,
-            similarity: filled(n, f64::NAN, ticker)?,
-            refused: 0,
+            similarity: filled_in_turns(n, f64::NAN, ticker)?,
+            refused,
         };
         clusters.compare(links, ticker);
         Ok(clusters)
@@ -133,31 +136,18 @@ impl Clusters {
         self.compare(links, ticker);
     }
 
-    /// The clusters of sets that have grown within bounds.
-    pub(super) fn of_joining(
-        links: &Links,
-        mut joining: Joining,
-        ticker: &mut Ticker<impl FnMut()>,
-    ) -> Result<Clusters> {
-        let clusters = Clusters::of_forest(links, &mut joining.forest, ticker)?;
-        Ok(clusters.refusing(joining.refused))
-    }
-
-    pub(super) fn refusing(self, refused: u64) -> Clusters {
-        Clusters { refused, ..self }
-    }
-
     /// The clusters of a forest. A cluster's centre is the record with the greatest sum of similarities
     /// given within the cluster, of equals the least.
     pub(super) fn of_forest(
         links: &Links,
         forest: &mut Forest,
+        refused: u64,
         ticker: &mut Ticker<impl FnMut()>,
     ) -> Result<Clusters> {
         let records = links.records();
         let cluster = least_members(records, |i| forest.find(i), ticker)?;
         let centre = representatives(links, &cluster, |_| true, ticker)?;
-        Clusters::new(links, cluster, centre, ticker)
+        Clusters::new(links, cluster, centre, refused, ticker)
     }
 }
 
@@ -171,8 +161,8 @@ pub(super) fn representatives(
     may: impl Fn(u32) -> bool,
     ticker: &mut Ticker<impl FnMut()>,
 ) -> Result<Vec<u32>> {
-    let mut centre = filled(cluster.len(), NONE, ticker)?;
-    let mut most = filled(cluster.len(), 0u128, ticker)?;
+    let mut centre = filled_in_turns(cluster.len(), NONE, ticker)?;
+    let mut most = filled_in_turns(cluster.len(), 0u128, ticker)?;
     for i in (0..links.records()).filter(|&i| may(i)) {
         ticker.step();
         let least = cluster[i as usize];
@@ -193,16 +183,14 @@ pub(super) fn least_members(
     mut of: impl FnMut(u32) -> u32,
     ticker: &mut Ticker<impl FnMut()>,
 ) -> Result<Vec<u32>> {
-    let mut least = filled(records as usize, NONE, ticker)?;
-    let mut members = Vec::new();
-    reserve(&mut members, records as usize)?;
-    members.extend((0..records).map(|i| {
+    let mut least = filled_in_turns(records as usize, NONE, ticker)?;
+    let of_each = (0..records).map(|i| {
         ticker.step();
         let least = &mut least[of(i) as usize];
         *least = i.min(*least);
         *least
-    }));
-    Ok(members)
+    });
+    collected(of_each, records as usize)
 }
 
 /// Clusters of all that is connected by pairs of at least `threshold`. A chain of similar records is one
@@ -226,10 +214,10 @@ pub fn components(
             ticker.step();
             joining.join(a, b, ticker)?;
         }
-        return Clusters::of_joining(links, joining, ticker);
+        return Clusters::of_forest(links, &mut joining.forest, joining.refused, ticker);
     }
     let mut forest = connected(links, threshold, ticker)?;
-    Clusters::of_forest(links, &mut forest, ticker)
+    Clusters::of_forest(links, &mut forest, 0, ticker)
 }
 
 /// The pairs of at least `threshold`, by falling similarity, equal ones by their records.
@@ -242,24 +230,17 @@ fn by_similarity(
 ) -> Result<Vec<Pair>> {
     let mut pairs = Vec::new();
     reserve(&mut pairs, links.pairs())?;
-    for b in 0..links.records() {
-        ticker.step();
-        for link in links.of(b).iter().take_while(|link| link.to < b) {
-            ticker.step();
-            if link.similarity >= threshold {
-                let (a, similarity) = (link.to, link.similarity);
-                pairs.push(Pair { a, b, similarity });
-            }
-        }
-    }
+    links.each_pair(threshold, ticker, |pair| {
+        pairs.push(pair);
+        Ok(())
+    })?;
     sort_by_similarity(&mut pairs, ticker);
     Ok(pairs)
 }
 
 /// By falling similarity, equal ones by their records.
 pub(super) fn sort_by_similarity(pairs: &mut [Pair], ticker: &mut Ticker<impl FnMut()>) {
-    pairs.sort_unstable_by(|x, y| {
-        ticker.step();
+    sort_by(pairs, ticker, |x, y| {
         let greatest_first = y.similarity.total_cmp(&x.similarity);
         greatest_first.then((x.a, x.b).cmp(&(y.a, y.b)))
     });
@@ -293,22 +274,17 @@ pub(super) fn connected(
     ticker: &mut Ticker<impl FnMut()>,
 ) -> Result<Forest> {
     let mut forest = Forest::new(links.records(), ticker)?;
-    for i in 0..links.records() {
-        ticker.step();
-        for link in links.of(i).iter().take_while(|link| link.to < i) {
-            ticker.step();
-            if link.similarity >= threshold {
-                forest.join(i, link.to);
-            }
-        }
-    }
+    links.each_pair(threshold, ticker, |pair| {
+        forest.join(pair.b, pair.a);
+        Ok(())
+    })?;
     Ok(forest)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clusters::examples::{chain, check_method, links, SUMS};
+    use crate::clusters::tests::{chain, check_method, links, SUMS};
 
     #[test]
     fn a_chain_is_connected() {

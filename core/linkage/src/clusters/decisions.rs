@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use super::bounds::{Decided, Joining};
-use super::memory::{filled, reserve};
+use base::memory::{collected, filled_in_turns, push};
+use base::sort::sort_by;
 use base::Result;
 use base::Ticker;
 
@@ -65,15 +66,14 @@ pub fn decided(
     turn: impl FnMut(),
 ) -> Result<std::result::Result<Decided, Contradiction>> {
     let ticker = &mut Ticker::new(turn);
-    let mut newest: Vec<Decision> = Vec::new();
-    reserve(&mut newest, decisions.len())?;
-    for decision in decisions.iter().filter(|d| d.a != d.b) {
-        ticker.step();
-        let (a, b) = (decision.a.min(decision.b), decision.a.max(decision.b));
-        newest.push(Decision { a, b, ..*decision });
-    }
-    newest.sort_unstable_by(|x, y| {
-        ticker.step();
+    let of_two = decisions.iter().filter(|d| d.a != d.b);
+    let ordered = of_two.inspect(|_| ticker.step()).map(|d| Decision {
+        a: d.a.min(d.b),
+        b: d.a.max(d.b),
+        ..*d
+    });
+    let mut newest = collected(ordered, decisions.len())?;
+    sort_by(&mut newest, ticker, |x, y| {
         let pair = |d: &Decision| (d.a, d.b);
         let newer_first = y.at.cmp(&x.at);
         pair(x)
@@ -84,8 +84,7 @@ pub fn decided(
     newest.dedup_by_key(|d| (d.a, d.b));
     newest.retain(|d| d.verdict != Verdict::Unsure);
     // what comes first holds
-    newest.sort_unstable_by(|x, y| {
-        ticker.step();
+    sort_by(&mut newest, ticker, |x, y| {
         let first = match on_conflict {
             OnConflict::Refuse => y.verdict.cmp(&x.verdict),
             OnConflict::Newer => y.at.cmp(&x.at).then(x.verdict.cmp(&y.verdict)),
@@ -95,20 +94,14 @@ pub fn decided(
     let apart = newest.iter().filter(|d| d.verdict == Verdict::Different);
     let mut joining = Joining::new(records, apart.count(), u32::MAX, ticker)?;
     let mut holds = Decided::default();
-    reserve(&mut holds.same, newest.len())?;
     for Decision { a, b, verdict, .. } in newest {
         ticker.step();
-        let held = match verdict {
-            Verdict::Same => joining.join_judged(a, b, ticker)?,
-            _ => joining.part(a, b)?,
+        let (can_hold, of_verdict) = match verdict {
+            Verdict::Same => (joining.join(a, b, ticker)?, &mut holds.same),
+            _ => (joining.part(a, b)?, &mut holds.different),
         };
-        if held {
-            let of = match verdict {
-                Verdict::Same => &mut holds.same,
-                _ => &mut holds.different,
-            };
-            reserve(of, 1)?;
-            of.push((a, b));
+        if can_hold {
+            push(of_verdict, (a, b))?;
         } else if on_conflict == OnConflict::Refuse {
             let chain = shortest(records, &holds.same, a, b, ticker)?;
             return Ok(Err(Contradiction { chain }));
@@ -127,15 +120,11 @@ fn shortest(
     ticker: &mut Ticker<impl FnMut()>,
 ) -> Result<Vec<u32>> {
     const NONE: u32 = u32::MAX;
-    let mut both = Vec::new();
-    reserve(&mut both, 2 * pairs.len())?;
-    both.extend(pairs.iter().flat_map(|&(a, b)| [(a, b), (b, a)]));
-    both.sort_unstable_by(|x, y| {
-        ticker.step();
-        x.cmp(y)
-    });
+    let both_ways = pairs.iter().flat_map(|&(a, b)| [(a, b), (b, a)]);
+    let mut both = collected(both_ways, 2 * pairs.len())?;
+    sort_by(&mut both, ticker, Ord::cmp);
     // from the end to the beginning, so that the way is read from the beginning
-    let mut next = filled(records as usize, NONE, ticker)?;
+    let mut next = filled_in_turns(records as usize, NONE, ticker)?;
     next[to as usize] = to;
     let mut queue = VecDeque::from([to]);
     while let Some(at) = queue.pop_front() {

@@ -1,7 +1,7 @@
 //! Union-find: sets of records that only ever grow (R. E. Tarjan, J. van Leeuwen: Worst-Case
 //! Analysis of Set Union Algorithms, JACM 31, 1984).
 
-use super::memory::{filled, reserve};
+use base::memory::{collected, filled_in_turns};
 use base::Result;
 use base::Ticker;
 
@@ -18,7 +18,7 @@ impl Forest {
     pub(super) fn new(records: u32, ticker: &mut Ticker<impl FnMut()>) -> Result<Forest> {
         Ok(Forest {
             parent: numbers(records, ticker)?,
-            size: filled(records as usize, 1, ticker)?,
+            size: filled_in_turns(records as usize, 1, ticker)?,
         })
     }
 
@@ -61,10 +61,7 @@ impl Forest {
 ///
 /// Errors: out of memory.
 pub(super) fn numbers(n: u32, ticker: &mut Ticker<impl FnMut()>) -> Result<Vec<u32>> {
-    let mut numbers = Vec::new();
-    reserve(&mut numbers, n as usize)?;
-    numbers.extend((0..n).inspect(|_| ticker.step()));
-    Ok(numbers)
+    collected((0..n).inspect(|_| ticker.step()), n as usize)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Pairs as lists of neighbours.
 
-use super::memory::filled;
+use base::memory::filled_in_turns;
 use base::range::unit;
 use base::Ticker;
 use base::{Error, Result};
@@ -54,7 +54,7 @@ impl Links {
     pub fn new(records: u32, pairs: &[Pair], turn: impl FnMut()) -> Result<Links> {
         let ticker = &mut Ticker::new(turn);
         let n = records as usize;
-        let mut starts = filled(n + 1, 0, ticker)?;
+        let mut starts = filled_in_turns(n + 1, 0, ticker)?;
         for pair in pairs {
             ticker.step();
             for record in [pair.a, pair.b] {
@@ -75,7 +75,7 @@ impl Links {
             to: 0,
             similarity: 0.0,
         };
-        let mut links = filled(end, unset, ticker)?;
+        let mut links = filled_in_turns(end, unset, ticker)?;
         for &Pair { a, b, similarity } in pairs.iter().filter(|pair| pair.a != pair.b) {
             ticker.step();
             for (from, to) in [(a, b), (b, a)] {
@@ -116,6 +116,27 @@ impl Links {
     /// How many distinct pairs there are.
     pub fn pairs(&self) -> usize {
         self.links.len() / 2
+    }
+
+    /// Gives every pair of at least `threshold` to `each`, the lesser record as a, in the order of b, then of a.
+    ///
+    /// Errors: those of `each`.
+    pub(super) fn each_pair(
+        &self,
+        threshold: f64,
+        ticker: &mut Ticker<impl FnMut()>,
+        mut each: impl FnMut(Pair) -> Result<()>,
+    ) -> Result<()> {
+        for b in 0..self.records() {
+            ticker.step();
+            for &Link { to: a, similarity } in self.of(b).iter().take_while(|link| link.to < b) {
+                ticker.step();
+                if similarity >= threshold {
+                    each(Pair { a, b, similarity })?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The neighbours of record `i`, by number.

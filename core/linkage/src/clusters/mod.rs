@@ -10,15 +10,14 @@ pub mod bridges;
 pub mod centres;
 pub mod components;
 pub mod decisions;
-#[cfg(test)]
-mod examples;
 mod forest;
 pub mod links;
-pub(crate) mod memory;
 pub mod quality;
 pub mod succession;
 mod sums;
 pub mod sweep;
+#[cfg(test)]
+mod tests;
 
 pub use average::average;
 pub use bounds::{Bounds, Decided};

@@ -3,7 +3,7 @@
 //! Where there is nothing to be wrong about, nothing is wrong: the precision of nothing found is 1, and so
 //! is the recall of no truth.
 
-use super::memory::reserve;
+use base::memory::{collected, push};
 use base::sort::{sort, sort_distinct};
 use base::Ticker;
 use base::{Error, Result};
@@ -173,10 +173,9 @@ impl Groups {
                 other.len()
             )));
         }
-        let mut keys = Vec::new();
-        reserve(&mut keys, by.len())?;
         let both = by.iter().zip(other);
-        keys.extend(both.map(|(&by, &other)| u64::from(by) << 32 | u64::from(other)));
+        let keys = both.map(|(&by, &other)| u64::from(by) << 32 | u64::from(other));
+        let mut keys = collected(keys, by.len())?;
         sort(&mut keys, ticker);
         let mut groups = Groups::default();
         for group in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
@@ -207,15 +206,9 @@ fn distinct(
     let mut keys: Vec<u64> = Vec::new();
     for (a, b) in pairs {
         ticker.step();
-        if a == b {
-            continue;
+        if a != b {
+            push(&mut keys, u64::from(a.min(b)) << 32 | u64::from(a.max(b)))?;
         }
-        if keys.len() == keys.capacity() {
-            // half as much again, so that little is copied and little is left over
-            let more = (keys.len() / 2).max(1024);
-            reserve(&mut keys, more)?;
-        }
-        keys.push(u64::from(a.min(b)) << 32 | u64::from(a.max(b)));
     }
     sort_distinct(&mut keys, ticker);
     Ok(keys)

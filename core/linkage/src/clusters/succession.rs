@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::memory::{filled, reserve};
+use base::memory::{collected, filled_in_turns};
+use base::sort::sort_by;
 use base::Result;
 use base::Ticker;
 
@@ -64,8 +65,8 @@ pub fn succession(old: &[u32], new: &[u32], turn: impl FnMut()) -> Result<Vec<Su
     let mut overlaps = overlaps(old, new, ticker)?;
     // Records of each earlier cluster that are in any later one, and how many earlier ones each later one has records
     // of.
-    let mut placed = filled(old_sizes.len(), 0u32, ticker)?;
-    let mut sources = filled(new_sizes.len(), 0u32, ticker)?;
+    let mut placed = filled_in_turns(old_sizes.len(), 0u32, ticker)?;
+    let mut sources = filled_in_turns(new_sizes.len(), 0u32, ticker)?;
     for overlap in &overlaps {
         ticker.step();
         placed[overlap.old as usize] += overlap.records;
@@ -75,13 +76,10 @@ pub fn succession(old: &[u32], new: &[u32], turn: impl FnMut()) -> Result<Vec<Su
         keeps: None,
         change: Change::Made,
     };
-    let mut successors = filled(new_sizes.len(), made, ticker)?;
-    let mut is_kept = filled(old_sizes.len(), false, ticker)?;
-    overlaps.sort_unstable_by(|x, y| {
-        ticker.step();
-        let order = |overlap: &Overlap| (Reverse(overlap.records), overlap.first);
-        order(x).cmp(&order(y))
-    });
+    let mut successors = filled_in_turns(new_sizes.len(), made, ticker)?;
+    let mut is_kept = filled_in_turns(old_sizes.len(), false, ticker)?;
+    let order = |overlap: &Overlap| (Reverse(overlap.records), overlap.first);
+    sort_by(&mut overlaps, ticker, |x, y| order(x).cmp(&order(y)));
     for overlap in &overlaps {
         ticker.step();
         let (old, new) = (overlap.old as usize, overlap.new as usize);
@@ -113,7 +111,7 @@ pub fn succession(old: &[u32], new: &[u32], turn: impl FnMut()) -> Result<Vec<Su
 fn sizes(clusters: &[u32], ticker: &mut Ticker<impl FnMut()>) -> Result<Vec<u32>> {
     let some = || clusters.iter().filter(|&&cluster| cluster != NOWHERE);
     let count = some().max().map_or(0, |&greatest| greatest as usize + 1);
-    let mut sizes = filled(count, 0, ticker)?;
+    let mut sizes = filled_in_turns(count, 0, ticker)?;
     for &cluster in some() {
         ticker.step();
         sizes[cluster as usize] += 1;
@@ -122,34 +120,27 @@ fn sizes(clusters: &[u32], ticker: &mut Ticker<impl FnMut()>) -> Result<Vec<u32>
 }
 
 fn overlaps(old: &[u32], new: &[u32], ticker: &mut Ticker<impl FnMut()>) -> Result<Vec<Overlap>> {
-    let mut both: Vec<(u32, u32, u32)> = Vec::new();
     let in_both = || {
         let clusters = old.iter().zip(new).zip(0..);
         clusters.filter(|((&old, &new), _)| old != NOWHERE && new != NOWHERE)
     };
-    reserve(&mut both, in_both().count())?;
-    for ((&old, &new), record) in in_both() {
-        ticker.step();
-        both.push((old, new, record));
-    }
-    both.sort_unstable_by(|x, y| {
-        ticker.step();
-        x.cmp(y)
-    });
-    let mut overlaps: Vec<Overlap> = Vec::new();
+    let clusters = in_both().inspect(|_| ticker.step());
+    let clusters = clusters.map(|((&old, &new), record)| (old, new, record));
+    let mut both: Vec<(u32, u32, u32)> = collected(clusters, in_both().count())?;
+    sort_by(&mut both, ticker, Ord::cmp);
     let same = |x: &(u32, u32, u32), y: &(u32, u32, u32)| (x.0, x.1) == (y.0, y.1);
-    reserve(&mut overlaps, both.chunk_by(same).count())?;
-    for records in both.chunk_by(same) {
+    let overlap = |records: &[(u32, u32, u32)]| {
         ticker.step();
         let (old, new, first) = records[0];
-        overlaps.push(Overlap {
+        Overlap {
             old,
             new,
             records: records.len() as u32,
             first,
-        });
-    }
-    Ok(overlaps)
+        }
+    };
+    let overlaps = both.chunk_by(same).map(overlap);
+    collected(overlaps, both.chunk_by(same).count())
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! What every threshold would have found, from one pass over the pairs.
 
-use super::memory::{filled, reserve};
 use super::quality::PairCounts;
 use base::error::number;
+use base::memory::{collected, filled_in_turns};
 use base::Ticker;
 use base::{Error, Result};
 
@@ -38,14 +38,7 @@ impl Sweep {
         if let Some(w) = thresholds.windows(2).find(ascend) {
             return Err(unordered(w[0], w[1]));
         }
-        let mut sorted = Vec::new();
-        reserve(&mut sorted, thresholds.len())?;
-        sorted.extend_from_slice(thresholds);
-        let ticker = &mut Ticker::new(|| ());
-        Ok(Sweep {
-            thresholds: sorted,
-            reached: filled(thresholds.len() + 1, (0, 0), ticker)?,
-        })
+        Sweep::of(thresholds.iter().copied())
     }
 
     /// The thresholds i/n for i from 0 to n: as quotients, so that a similarity of 4/5 reaches 80/100.
@@ -56,13 +49,14 @@ impl Sweep {
             return Err(Error::invalid("a grid of 0 steps is out of range")
                 .detail("A grid has at least 1 step."));
         }
-        let mut thresholds = Vec::new();
-        reserve(&mut thresholds, n as usize + 1)?;
-        thresholds.extend((0..=n).map(|i| f64::from(i) / f64::from(n)));
-        let ticker = &mut Ticker::new(|| ());
+        Sweep::of((0..n as usize + 1).map(|i| i as f64 / f64::from(n)))
+    }
+
+    fn of(thresholds: impl ExactSizeIterator<Item = f64>) -> Result<Sweep> {
+        let n = thresholds.len();
         Ok(Sweep {
-            thresholds,
-            reached: filled(n as usize + 2, (0, 0), ticker)?,
+            thresholds: collected(thresholds, n)?,
+            reached: filled_in_turns(n + 1, (0, 0), &mut Ticker::new(|| ()))?,
         })
     }
 
@@ -94,7 +88,7 @@ impl Sweep {
             counts: PairCounts::default(),
         };
         let ticker = &mut Ticker::new(|| ());
-        let mut steps = filled(self.thresholds.len(), nothing, ticker)?;
+        let mut steps = filled_in_turns(self.thresholds.len(), nothing, ticker)?;
         let (mut found, mut both) = (0, 0);
         for (i, step) in steps.iter_mut().enumerate().rev() {
             let (pairs, true_pairs) = self.reached[i + 1];

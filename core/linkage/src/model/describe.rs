@@ -161,7 +161,7 @@ impl MatchModel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::test_model::people;
+    use crate::model::tests::people;
     use crate::model::values::FieldLayout;
 
     #[test]

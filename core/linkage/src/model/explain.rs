@@ -189,7 +189,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::test_model::people;
+    use crate::model::tests::people;
     use crate::model::values::LEVELS;
     use crate::model::Scorer;
 

@@ -70,11 +70,11 @@ impl FrequentLevels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::test_model;
+    use crate::model::tests;
 
     #[test]
     fn frequent_values_have_their_levels() {
-        let mut model = test_model::people();
+        let mut model = tests::people();
         model.fields[0].rare_level = 1;
         model.fields[0].frequent = [("anna", 0.01), ("erika", 0.002), ("otto", 1e-5)]
             .map(|(value, share)| (value.to_owned(), share))

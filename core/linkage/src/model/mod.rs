@@ -24,7 +24,7 @@ pub mod pattern;
 pub mod score;
 pub mod search_choice;
 #[cfg(test)]
-pub(crate) mod test_model;
+mod tests;
 pub mod values;
 
 pub use describe::{ClassFacts, LevelFacts};

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{json, Value};
 
 use super::{read_model, read_record, write_model};
-use crate::model::test_model::people;
+use crate::model::tests::people;
 use crate::model::{LeftOut, MatchModel, PlannedSearch, Search, Status};
 
 /// The text that PostgreSQL's jsonb has of a JSON text: members sorted by length and name, numbers without an exponent.

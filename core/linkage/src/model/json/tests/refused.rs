@@ -4,7 +4,7 @@ use serde_json::{json, Value};
 
 use super::comes_back;
 use crate::model::json::{read_model, write_model};
-use crate::model::test_model::people;
+use crate::model::tests::people;
 use base::ErrorKind;
 
 /// The message and detail of the error of the model with one value exchanged; `Value::Null` takes the member away.
