@@ -163,7 +163,7 @@ fn weights() {
             .map(|b| f64::from_le_bytes(*b))
             .collect();
         let weights = message(Weights::new(&numbers))?;
-        let sims = (0..weights.len()).map(|i| Ok((i % 3 != 1).then_some(0.5)));
+        let sims = (0..numbers.len()).map(|i| Ok((i % 3 != 1).then_some(0.5)));
         let result = message(profile(weights, sims))?;
         assert!(
             result.is_none_or(|r| (0.0..=1.0).contains(&r)),

@@ -30,13 +30,10 @@ fn geometry_and_words(bytes: &[u8], least: usize) -> (Geometry, Vec<u64>) {
     let chosen = bytes.first().map_or(0, |b| usize::from(*b)) % 4;
     let bits = [1, 65, 301, 20][chosen];
     let flags = bytes.get(1).copied().unwrap_or(0);
-    let geometry = match flags & 2 {
-        0 => Geometry::new,
-        _ => Geometry::keyed,
-    };
     let mut words = whole_words(bytes.get(2..).unwrap_or_default());
     words.resize(words.len().max(least), 0);
-    (geometry(PAGE_WORDS, bits, flags % 2 == 1).unwrap(), words)
+    let geometry = Geometry::new(PAGE_WORDS, bits, flags % 2 == 1, flags & 2 != 0);
+    (geometry.unwrap(), words)
 }
 
 fn row_pages() -> Vec<Vec<u8>> {
@@ -297,7 +294,7 @@ fn page_of_merges() {
             assert!(merge.written <= merge.listed && merge.rows <= merge.expected_rows);
             assert!(merge.done() >= 0.0 && merge.due(u64::MAX) >= 0.0);
             if merge.fits(&geometry).is_ok() {
-                assert!(merge.row_pages(&geometry) <= merge.written);
+                assert!(geometry.pages(merge.rows) <= merge.written);
             }
         }
         Ok(format!("merges: {}", merges.len()))

@@ -30,7 +30,7 @@ pub fn hashes(records: &Records, columns: &[CString], keys: &[&[u8]]) -> RecordH
         columns: names.collect(),
         digest: 0,
     };
-    read_digests(records, &[of], &mut |key, digests| {
+    read_digests(records, &[of], |key, digests| {
         if let (true, Some(&Some(digest))) = (wanted.contains(key), digests.first()) {
             hash.digest = digest;
             found.insert(key.to_vec(), hash.to_string());

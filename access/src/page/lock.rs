@@ -342,8 +342,8 @@ impl BlankPage<'_> {
 impl PageGuard<'_, ExclusiveLock> {
     /// Changes the content of the page, and logs the change.
     pub fn change(&mut self, change: impl FnOnce(&mut [u64])) {
-        // SAFETY: the copy is nobody else's.
         logged(self.index, [(self, 0)], |[page]| {
+            // SAFETY: the copy is nobody else's.
             change(unsafe { content(page) })
         });
     }

@@ -49,7 +49,8 @@ impl Geometry {
         })
     }
 
-    /// Rows with keys lie on their pages in the order of key and popcount.
+    /// Pages of rows of `bits` bits, with a threshold and with a key each if they have them. Rows with keys lie on their
+    /// pages in the order of key and popcount.
     ///
     /// Errors: a signature that does not fit a page.
     pub fn new(page_words: usize, bits: u32, thresholds: bool, keys: bool) -> Result<Geometry> {

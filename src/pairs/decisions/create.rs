@@ -88,7 +88,7 @@ fn bloom_record_hash(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
     let mut hash = RecordHash { columns, digest: 0 };
-    read_digests(&records, &[of], &mut |key, digests| {
+    read_digests(&records, &[of], |key, digests| {
         let Some(&Some(digest)) = digests.first() else {
             return;
         };

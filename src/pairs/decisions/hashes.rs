@@ -41,7 +41,7 @@ impl HashColumns {
 pub fn read_digests(
     records: &Records,
     lists: &[HashColumns],
-    each: &mut dyn FnMut(&[u8], &[Option<u128>]),
+    mut each: impl FnMut(&[u8], &[Option<u128>]),
 ) {
     let mut names: Vec<&CString> = lists
         .iter()

@@ -278,7 +278,7 @@ impl RecordsNow {
         reserve(&mut self.digests[side], of_all);
         self.digests[side].resize(of_all, None);
         let (there, digests) = (&mut self.there[side], &mut self.digests[side]);
-        read_digests(records, columns, &mut |key, now| {
+        read_digests(records, columns, |key, now| {
             if let Some(number) = keys.get(key) {
                 there[number as usize] = true;
                 let at = number as usize * lists;

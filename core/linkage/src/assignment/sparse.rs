@@ -127,8 +127,9 @@ impl<'a> Search<'a> {
                 if self.partner[b as usize] == NONE {
                     (best, end) = (further, End::Free(b));
                 } else {
-                    let failed = |_| Error::out_of_memory(size_of_val(self.heap.as_slice()));
-                    self.heap.try_reserve(1).map_err(failed)?;
+                    let held = size_of_val(self.heap.as_slice());
+                    let reserved = self.heap.try_reserve(1);
+                    reserved.map_err(|_| Error::out_of_memory(held))?;
                     self.heap.push((Reverse(further), Reverse(b)));
                 }
             }
