@@ -11,7 +11,6 @@ use crate::pairs::records::{lock, RecordColumn, Records};
 use crate::pairs::{verify, within};
 use pg::budget::push;
 use pg::catalog;
-use pg::cursor::{execute, modify, Cursor};
 use pg::error::raise_as;
 use pg::file::TemporaryFile;
 use pg::function::arguments::Arguments;
@@ -19,6 +18,7 @@ use pg::function::record::record;
 use pg::function::rows::new_text;
 use pg::memory::Scratch;
 use pg::session::not_during_recovery;
+use pg::session::{read, Session};
 use pg::sql::Sql;
 use pg::values::array::{float8_array, text_array};
 use pg::values::text::readable;
@@ -111,7 +111,7 @@ impl PairTable {
     /// Errors: no privilege; a transaction that does not see what others have done to the table meanwhile (40001).
     fn lock(&self) {
         let sql = Sql::new("LOCK TABLE ").relation(self.oid);
-        execute(sql.text(" IN SHARE ROW EXCLUSIVE MODE"));
+        Session::begin(false).run(&sql.text(" IN SHARE ROW EXCLUSIVE MODE"), &[]);
         // SAFETY: a variable of this process.
         if unsafe { pg_sys::XactIsoLevel } < pg_sys::XACT_REPEATABLE_READ as i32 {
             return;
@@ -138,7 +138,7 @@ impl PairTable {
     fn state(&self) -> Vec<u8> {
         let sql = Sql::new("SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.sum(pg_catalog.hashtextextended(pg_catalog.concat(tableoid, ctid, xmin), 0))) FROM ")
             .relation(self.oid);
-        let cursor = Cursor::open(sql, &[], 1);
+        let cursor = read(sql, &[], 1);
         let mut output = cursor.output(0);
         let mut state = Vec::new();
         cursor.each(|row| {
@@ -173,8 +173,9 @@ impl PairTable {
                 .text(" ")
                 .sql(&comparable(key, column))
                 .text(")");
-            deleted += modify(of_changed, &[]);
-            deleted += modify(of_gone, &[]);
+            let session = Session::begin(false);
+            deleted += session.run(&of_changed, &[]);
+            deleted += session.run(&of_gone, &[]);
         }
         deleted
     }
@@ -228,7 +229,7 @@ impl PairTable {
         let sql = Sql::new("INSERT INTO ")
             .relation(self.oid)
             .text(" (a, b, similarity) SELECT * FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2), pg_catalog.unnest($3))");
-        modify(sql, &arguments);
+        Session::begin(false).run(&sql, &arguments);
         some
     }
 }
