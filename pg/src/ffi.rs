@@ -61,7 +61,6 @@ server! {
     fn SPI_prepare(src: *const c_char, nargs: c_int, argtypes: *mut Oid) -> SPIPlanPtr;
     fn SPI_keepplan(plan: SPIPlanPtr) -> c_int;
     fn SPI_freeplan(plan: SPIPlanPtr) -> c_int;
-    fn SPI_execute(src: *const c_char, read_only: bool, tcount: c_long) -> c_int;
     fn SPI_execute_with_args(src: *const c_char, nargs: c_int, argtypes: *mut Oid, Values: *mut Datum, Nulls: *const c_char, read_only: bool, tcount: c_long) -> c_int;
     fn SPI_execute_plan(plan: SPIPlanPtr, Values: *mut Datum, Nulls: *const c_char, read_only: bool, tcount: c_long) -> c_int;
     fn SPI_execute_snapshot(plan: SPIPlanPtr, Values: *mut Datum, Nulls: *const c_char, snapshot: Snapshot, crosscheck_snapshot: Snapshot, read_only: bool, fire_triggers: bool, tcount: c_long) -> c_int;

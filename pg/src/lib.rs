@@ -4,9 +4,8 @@
 //!   `interrupts`, `message` (errors and notices with all fields), `error` (the core's errors as the server's)
 //! - Functions that SQL calls: `values` (arguments and results), `function` (raw arguments, records, sets of rows)
 //! - Tables: `catalog` (names, privileges, storage), `relation` (open ones), `tid`
-//! - Queries: `sql` (statements), `cursor` (running them), `saved_plan` (plans kept for the session), `output` (text
-//!   forms of values), `session` (statements that change tables, rows that they use, and settings that are others for a
-//!   while)
+//! - Queries: `sql` (statements), `session` (running them, rows that they give and use, plans that are kept, and settings
+//!   that are others for a while), `output` (text forms of values)
 //! - The planner's structures: `tree`
 //! - `session_state` (what is kept between calls)
 //! - Memory and files: `memory`, `reserve` (for allocations that nobody asks for), `budget`, `file` (memory, then file)
@@ -18,7 +17,6 @@ extern crate self as pg;
 pub mod boundary;
 pub mod budget;
 pub mod catalog;
-pub mod cursor;
 pub mod error;
 pub mod ffi;
 pub mod file;
@@ -30,7 +28,6 @@ pub mod output;
 pub mod progress;
 pub mod relation;
 pub mod reserve;
-pub mod saved_plan;
 pub mod session;
 pub mod session_state;
 pub mod sql;

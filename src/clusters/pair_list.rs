@@ -8,9 +8,9 @@ use pgrx::PgSqlErrorCode;
 use crate::pairs::decisions::Decisions;
 use crate::pairs::dictionary::{KeyDictionary, KeySides};
 use pg::budget::{push, Budget};
-use pg::cursor::{Cursor, QueryRow};
 use pg::error::{raise, raise_as, OrRaise};
 use pg::output::OutputFunction;
+use pg::session::{QueryRow, Rows};
 use pg::values::text::readable;
 
 /// Reads the rows of a cursor over a, b and similarity.
@@ -21,7 +21,7 @@ pub struct PairReader {
 }
 
 impl PairReader {
-    pub fn new(cursor: &Cursor, name: &str) -> PairReader {
+    pub fn new(cursor: &Rows, name: &str) -> PairReader {
         PairReader {
             keys: [cursor.output(0), cursor.output(1)],
             name: name.to_owned(),
@@ -39,7 +39,7 @@ impl PairReader {
     }
 
     /// Errors: the similarity is null, or outside [0,1].
-    pub fn similarity(&self, row: QueryRow) -> f64 {
+    pub fn similarity(&self, row: QueryRow<'_>) -> f64 {
         let Some(similarity) = row.datum(2) else {
             self.refuse_null("similarity")
         };
@@ -51,14 +51,18 @@ impl PairReader {
     /// What `of` makes of each of both keys.
     ///
     /// Errors: a key is null.
-    pub fn keys<T>(&mut self, row: QueryRow, mut of: impl FnMut(&[u8]) -> T) -> [T; 2] {
+    pub fn keys<T>(&mut self, row: QueryRow<'_>, mut of: impl FnMut(&[u8]) -> T) -> [T; 2] {
         self.keys_of_sides(row, |_, key| of(key))
     }
 
     /// The same with 0 for the first key and 1 for the second.
     ///
     /// Errors: a key is null.
-    fn keys_of_sides<T>(&mut self, row: QueryRow, mut of: impl FnMut(usize, &[u8]) -> T) -> [T; 2] {
+    fn keys_of_sides<T>(
+        &mut self,
+        row: QueryRow<'_>,
+        mut of: impl FnMut(usize, &[u8]) -> T,
+    ) -> [T; 2] {
         [0, 1].map(|i| match row.datum(i) {
             Some(key) => self.keys[i].show(key, |key| of(i, key)),
             None => self.refuse_null(["a", "b"][i]),
@@ -171,7 +175,7 @@ impl<'a> PairList<'a> {
     /// Reads the pairs of a cursor over a, b and similarity, without those less similar than `least`.
     ///
     /// Errors: more than maintenance_work_mem; a null; a similarity outside [0,1]; a pair of a key with itself.
-    pub fn read(&mut self, cursor: Cursor, name: &str, least: f64) {
+    pub fn read(&mut self, cursor: Rows, name: &str, least: f64) {
         let mut reader = PairReader::new(&cursor, name);
         cursor.each(|row| {
             let similarity = reader.similarity(row);

@@ -9,9 +9,9 @@ use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::{lock, RecordColumn};
 use crate::pairs::source_columns::{has, refuse};
 use pg::catalog::is_of_server;
-use pg::cursor::Cursor;
 use pg::error::raise_as;
 use pg::progress::{self, phases};
+use pg::session::{read, Rows};
 use pg::sql::Sql;
 
 /// Rows fetched at a time.
@@ -107,30 +107,30 @@ impl Source {
     }
 
     /// Reads its rows: a and b, or key and cluster.
-    pub fn rows(&self) -> Cursor {
+    pub fn rows(&self) -> Rows {
         let (phase, sql) = match self.form {
             Form::Pairs => (phases::READING_PAIRS, "SELECT a, b FROM "),
             Form::Labels => (phases::READING_LABELS, "SELECT key, cluster FROM "),
         };
         progress::phase(phase, None);
         let sql = Sql::new(sql);
-        Cursor::open(sql.relation(self.oid), &[], BATCH)
+        read(sql.relation(self.oid), &[], BATCH)
     }
 
     /// Reads its rows: a, b, and the similarity or probability, which is a float8.
     ///
     /// Errors: it is of a type whose cast a user may have made.
-    pub fn similar_rows(&self) -> Cursor {
+    pub fn similar_rows(&self) -> Rows {
         let sql = self.select().sql(&self.number(self.value));
         progress::phase(phases::READING_PAIRS, None);
-        Cursor::open(sql.text(" FROM ").relation(self.oid), &[], BATCH)
+        read(sql.text(" FROM ").relation(self.oid), &[], BATCH)
     }
 
     /// The same, and what decides between pairs of one probability: the bits that a match model has found for them,
     /// where there is a column of them.
     ///
     /// Errors: as above.
-    pub fn ranked_rows(&self) -> Cursor {
+    pub fn ranked_rows(&self) -> Rows {
         let bits = match self.value == "probability" && has(self.oid, &[c"bits"]) {
             true => self.number("bits"),
             false => Sql::new("NULL::pg_catalog.float8"),
@@ -141,7 +141,7 @@ impl Source {
             .text(", ")
             .sql(&bits);
         progress::phase(phases::READING_PAIRS, None);
-        Cursor::open(sql.text(" FROM ").relation(self.oid), &[], BATCH)
+        read(sql.text(" FROM ").relation(self.oid), &[], BATCH)
     }
 
     fn select(&self) -> Sql {

@@ -18,11 +18,11 @@ use crate::pairs::dictionary::KeyDictionary;
 use crate::pairs::records::{lock, RecordColumn};
 use pg::budget::{push, reserve, Budget};
 use pg::catalog;
-use pg::cursor::Cursor;
 use pg::error::{raise, raise_as, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::progress;
+use pg::session::read;
 use pg::sql::Sql;
 use pg::values::text::readable;
 use pg::values::varlena::NewValue;
@@ -110,7 +110,7 @@ impl OldClusters {
             }
         }
         let sql = Sql::new("SELECT key, CAST(cluster AS pg_catalog.int8) FROM ").relation(oid);
-        let cursor = Cursor::open(sql, &[], BATCH);
+        let cursor = read(sql, &[], BATCH);
         let mut key_text = cursor.output(0);
         let (mut keys, mut places) = (KeyDictionary::new(), HashMap::new());
         let mut old = OldClusters {

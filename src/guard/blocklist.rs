@@ -12,13 +12,13 @@ use super::tables::column::signature_column_of;
 use super::tables::key::PrimaryKey;
 use access::SignatureType;
 use pg::catalog;
-use pg::cursor::Cursor;
 use pg::entry;
 use pg::error::OrRaise;
 use pg::function::arguments::Arguments;
 use pg::function::rows::ResultRows;
 use pg::message::{words, Message, OrMessage};
 use pg::relation::OpenRelation;
+use pg::session::read;
 use pg::sql::Sql;
 use pg::values::varlena::NewValue;
 use types::objects::{self, Purpose};
@@ -80,7 +80,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo, of_type: SignatureType) -> OrMes
         (query.signature, pg_sys::Datum::from(compared.pointer())),
         (query.query, compared.query(threshold)),
     ];
-    Cursor::open(query.sql, &parameters, BATCH).each(|row| rows.copy(row));
+    read(query.sql, &parameters, BATCH).each(|row| rows.copy(row));
     Ok(())
 }
 

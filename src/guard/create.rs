@@ -17,10 +17,10 @@ use pg::catalog::privileges::{current_user, may};
 use pg::error::OrRaise;
 use pg::function::arguments::Arguments;
 use pg::message::{words, Message, OrMessage};
-use pg::session::not_during_recovery;
+use pg::session::{not_during_recovery, Session};
 use pg::sql::Sql;
 use pg::values::varlena::NewValue;
-use pg::{catalog, cursor, entry, relation};
+use pg::{catalog, entry, relation};
 use types::Elements;
 
 /// `(rel regclass, signature name, threshold float8, action text, VARIADIC options text[]) RETURNS name`
@@ -55,7 +55,8 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
     let name = free_name(&tree, &options.column);
     let skips = options.action.is_before();
     check(table, &tree, options, &name)?;
-    cursor::execute(statement(table, function, &name, skips, &arguments));
+    let statement = statement(table, function, &name, skips, &arguments);
+    Session::begin(false).run(&statement, &[]);
     Ok(as_name(&name))
 }
 

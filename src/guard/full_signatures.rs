@@ -11,9 +11,9 @@ use super::tables::column::signature_column;
 use super::tables::partition_tree::PartitionTree;
 use access::SignatureType;
 use pg::catalog::privileges::current_user;
-use pg::cursor::Cursor;
 use pg::message::{words, Message, OrMessage};
 use pg::relation::OpenRelation;
+use pg::session::read;
 use pg::sql::Sql;
 use pg::{catalog, check_for_interrupts};
 use types::Bloom;
@@ -63,7 +63,7 @@ fn tell_of(guard: &PreparedGuard, table: pg_sys::Oid, column: &CStr) -> OrMessag
         sql = sql.text(") REPEATABLE (0)");
     }
     let (mut signed, mut full) = (0u64, 0u64);
-    Cursor::open(sql, &[], BATCH).each(|row| {
+    read(sql, &[], BATCH).each(|row| {
         if let Some(signature) = row.datum(0) {
             // SAFETY: the query selects a signature, which lives as long as the row.
             let signature = unsafe { Bloom::from_raw(signature) };

@@ -98,7 +98,7 @@ impl MergeRun<'_> {
         let sql = Sql::new("SELECT pg_catalog.format('%s', q.key) FROM (")
             .sql(&reference.counts(self.subject))
             .text(") AS q (no, cluster, key, rows, is_null, keep) WHERE q.is_null LIMIT 1");
-        self.session.each(
+        self.session.each_with(
             &sql,
             &[],
             |types| types.output(0),
@@ -124,7 +124,7 @@ impl MergeRun<'_> {
         let sql = Sql::new("SELECT q.gone, q.stays FROM (")
             .sql(&uniqueness.query(child, self.subject))
             .text(") AS q ORDER BY q.no, q.gone LIMIT 1");
-        self.session.each(
+        self.session.each_with(
             &sql,
             &[],
             |types| [types.output(0), types.output(1)],

@@ -125,7 +125,7 @@ pub fn primary_key(oid: pg_sys::Oid, session: &Session) -> Vec<CString> {
         .text(&oid.to_u32().to_string())
         .text("::pg_catalog.oid ORDER BY k.place");
     let mut key = Vec::new();
-    session.each(&query, &[], |_| (), |(), row| key.push(name_of(row, 0)));
+    session.each(&query, &[], |row| key.push(name_of(row, 0)));
     key
 }
 

@@ -10,14 +10,13 @@ use super::texts::exactly;
 use crate::clusters::keeping::Standings;
 use crate::pairs::records::lock;
 use pg::catalog::{is_of_server, operators};
-use pg::cursor::QueryRow;
 use pg::function::rows::text_datum;
 use pg::memory::Scratch;
 use pg::session::tuple_store::{StoreColumn, TupleStore};
+use pg::session::QueryRow;
 use pg::session::{KeptRows, Session};
 use pg::sql::Sql;
 use pg::values::text::readable;
-use pg::values::varlena::Varlena;
 
 /// The records that the clusters name: `no`, `label` (the cluster), `key`, `preferred`.
 pub const FOUND: &CStr = c"bloom_merge_found";
@@ -112,16 +111,12 @@ impl ClusterSource {
             cluster: None,
             first: None,
         };
-        session.each(
+        session.each_with(
             &self.query(subject),
             &[],
             |_| Scratch::new(c"record of a cluster"),
             |scratch, row| {
-                let bytes = |i: usize| {
-                    // SAFETY: a text of the query, which stays as long as the row.
-                    row.datum(i)
-                        .map(|text| unsafe { Varlena::of(text) }.bytes().to_vec())
-                };
+                let bytes = |i: usize| row.bytes(i).map(|text| text.bytes().to_vec());
                 let cluster = bytes(0).unwrap_or_default();
                 let Some(key) = bytes(1) else {
                     refuse(
@@ -144,7 +139,8 @@ impl ClusterSource {
                     return;
                 }
                 scratch.reset();
-                state.first = Some(scratch.within(|| row.copy()));
+                // SAFETY: it is forgotten before the memory is freed, and with the query.
+                state.first = Some(scratch.within(|| unsafe { row.copy() }));
                 state.cluster = Some(cluster);
             },
         );
@@ -170,11 +166,11 @@ struct ClusterReading {
     number: i64,
     cluster: Option<Vec<u8>>,
     /// The first record of a cluster, as long as it is the only one.
-    first: Option<QueryRow>,
+    first: Option<QueryRow<'static>>,
 }
 
-fn put(found: &mut TupleStore, number: i64, cluster: &[u8], row: QueryRow) {
-    let preferred = row.datum(3).is_some_and(|keep| keep.value() != 0);
+fn put(found: &mut TupleStore, number: i64, cluster: &[u8], row: QueryRow<'_>) {
+    let preferred = row.is_true(3);
     let cluster = text_datum(cluster);
     found.put(&[
         number.into_datum(),
@@ -227,12 +223,9 @@ pub fn check_once(subject: &Subject, session: &Session) {
     session.each(
         &query,
         &[],
-        |_| (),
-        |(), row| {
+        |row| {
             let [key, first, last] = [0, 1, 2].map(|i| {
-                let value = row.datum(i).unwrap_or(pg_sys::Datum::null());
-                // SAFETY: texts of the query, which stay as long as the row, and none is NULL.
-                short(unsafe { Varlena::of(value) }.bytes())
+                short(row.bytes(i).expect("texts that are not NULL").bytes())
             });
             let detail = match first == last {
                 true => format!("It is twice in cluster \"{first}\", or column \"{}\" of table \"{}\" is not unique.", text(subject.key_name()), subject.name),
@@ -265,7 +258,7 @@ pub fn decide(
         standings.query(),
         |_| (),
         |(), rows| {
-            let standing = |row: &QueryRow| {
+            let standing = |row: &QueryRow<'_>| {
                 standings.of(*row).unwrap_or_else(|| {
                     refuse(
                         PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,

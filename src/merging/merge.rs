@@ -153,9 +153,8 @@ fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
         pg_catalog.count(*) FILTER (WHERE a.action OPERATOR(pg_catalog.=) 'drop') AS dropped FROM ")
         .sql(&audit.sql())
         .text(" AS a WHERE a.id IN (SELECT n.id FROM bloom_merge_members AS n) GROUP BY a.id) AS q ON q.id OPERATOR(pg_catalog.=) m.id WHERE m.kept ORDER BY m.no");
-    session.each(&result, &[], |_| (), |(), row| rows.copy(row));
+    session.each(&result, &[], |row| rows.copy(row));
     drop(named);
-    session.end();
 }
 
 /// Decides which record is kept, with numbers of merges.

@@ -190,9 +190,8 @@ fn bloom_merge_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     });
     session.table(ROWS, &plan.store);
     let query = Sql::new("SELECT p.cluster, p.action, p.key, p.\"column\", p.value, p.source, p.relation, p.reference, p.rows FROM bloom_merge_plan_rows AS p ORDER BY p.no, p.part, p.place");
-    session.each(&query, &[], |_| (), |(), row| rows.copy(row));
+    session.each(&query, &[], |row| rows.copy(row));
     drop(named);
-    session.end();
     NewValue(pg_sys::Datum::null())
 }
 
@@ -277,7 +276,7 @@ fn of_child(
     for reference in &child.references {
         let columns: Vec<&[u8]> = reference.pairs.iter().map(|p| p.child.to_bytes()).collect();
         let columns = columns.join(&b", "[..]);
-        session.each(
+        session.each_with(
             &reference.counts(subject),
             &[],
             |types| [types.output(1), types.output(2), types.output(5)],
@@ -286,10 +285,10 @@ fn of_child(
                     row.datum(i).map(|value| output.show(value, <[u8]>::to_vec))
                 };
                 let (cluster, key, keep) = (text(cluster, 1), text(key, 2), text(keep, 5));
-                let is_null = row.datum(4).is_some_and(|n| n.value() != 0);
+                let is_null = row.is_true(4);
                 fits &= !is_null || !reference.is_narrow();
                 plan.put(&PlanRow {
-                    no: row.datum(0).map_or(0, |n| n.value() as i64),
+                    no: row.integer(0),
                     part: 4,
                     cluster: cluster.as_deref(),
                     action: if is_null { "stop" } else { "redirect" },
@@ -320,7 +319,7 @@ fn of_child(
         let query = Sql::new("SELECT q.no, m.cluster, q.gone, pg_catalog.min(q.stays) FROM (")
             .sql(&uniqueness.query(child, subject))
             .text(") AS q JOIN bloom_merge_members AS m ON m.no OPERATOR(pg_catalog.=) q.no AND m.kept GROUP BY q.no, m.cluster, q.gone ORDER BY q.no, q.gone");
-        session.each(
+        session.each_with(
             &query,
             &[],
             |types| [types.output(1), types.output(2), types.output(3)],
@@ -330,7 +329,7 @@ fn of_child(
                         .map(|value| outputs[i].show(value, <[u8]>::to_vec))
                 });
                 plan.put(&PlanRow {
-                    no: row.datum(0).map_or(0, |n| n.value() as i64),
+                    no: row.integer(0),
                     part: 5,
                     cluster: cluster.as_deref(),
                     // Records are not dropped.

@@ -1,15 +1,15 @@
 //! What points to the records: foreign keys, and columns that the caller names.
 
 use std::cell::OnceCell;
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 
 use pgrx::pg_sys;
 
 use super::narrow::Narrow;
 use super::subject::{text, Subject};
-use pg::cursor::QueryRow;
 use pg::relation;
 use pg::session::tuple_store::{StoreColumn, TupleStore};
+use pg::session::QueryRow;
 use pg::session::Session;
 use pg::sql::Sql;
 
@@ -161,12 +161,9 @@ impl Reference {
         let query = Sql::new("SELECT * FROM ")
             .sql(&self.map(subject))
             .text(" AS g");
-        session.each(
-            &query,
-            &[],
-            |_| (),
-            |(), row| store.put(&(0..width).map(|i| row.datum(i)).collect::<Vec<_>>()),
-        );
+        session.each(&query, &[], |row| {
+            store.put(&(0..width).map(|i| row.datum(i)).collect::<Vec<_>>())
+        });
         store
     }
 
@@ -256,14 +253,10 @@ impl Reference {
     }
 }
 
-pub fn name_of(row: QueryRow, i: usize) -> CString {
-    let value = row.datum(i).unwrap_or(pg_sys::Datum::null());
-    // SAFETY: a name of the catalogs, which stays as long as the row.
-    unsafe { CStr::from_ptr(value.cast_mut_ptr()) }.to_owned()
-}
-
-fn oid_of(row: QueryRow, i: usize) -> pg_sys::Oid {
-    pg_sys::Oid::from(row.datum(i).map_or(0, |oid| oid.value() as u32))
+pub fn name_of(row: QueryRow<'_>, i: usize) -> CString {
+    row.name(i)
+        .expect("names of catalogs are not NULL")
+        .to_owned()
 }
 
 /// A partition of a locked table, with those below it, as an array.
@@ -297,51 +290,46 @@ pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
             CROSS JOIN LATERAL (SELECT pg_catalog.bool_and(y.collisdeterministic) FROM pg_catalog.pg_collation AS y WHERE y.oid OPERATOR(pg_catalog.=) ANY (ARRAY[a.attcollation, b.attcollation])) AS l (exact) \
             ORDER BY s.nspname, k.relname, c.conname, c.oid, p.i");
     let (mut found, mut last) = (Vec::<Reference>::new(), pg_sys::InvalidOid);
-    session.each(
-        &query,
-        &[],
-        |_| (),
-        |(), row| {
-            let modifier = |i: usize| row.datum(i).map_or(-1, |m| m.value() as i32);
-            let equal = (name_of(row, 7), name_of(row, 6));
-            let pair = Referring {
-                child: name_of(row, 4),
-                referenced: name_of(row, 5),
-                equal: Some(equal.clone()),
-                // Any that takes only equal bytes as equal says the same; that of the referencing column is that of its
-                // indexes.
-                collation: oid_of(row, 16),
-                narrow: Narrow::of(
-                    (oid_of(row, 11), modifier(13)),
-                    (oid_of(row, 12), modifier(14)),
-                    equal,
-                    oid_of(row, 15),
-                ),
-            };
-            if oid_of(row, 0) != last {
-                last = oid_of(row, 0);
-                let child = oid_of(row, 2);
-                let part = oid_of(row, 9);
-                let part = tree
-                    .first()
-                    .is_some_and(|&whole| whole != part)
-                    .then(|| oids(part));
-                found.push(Reference {
-                    child,
-                    name: name_of(row, 1),
-                    pairs: Vec::new(),
-                    on_delete: row.datum(3).map(|action| action.value() as u8),
-                    on_update: row.datum(8).map(|action| action.value() as u8),
-                    deferred: row.datum(10).is_some_and(|is| is.value() != 0),
-                    own: tree.contains(&child),
-                    part,
-                    stored: OnceCell::new(),
-                });
-            }
-            if let Some(reference) = found.last_mut() {
-                reference.pairs.push(pair);
-            }
-        },
-    );
+    session.each(&query, &[], |row| {
+        let modifier = |i: usize| row.datum(i).map_or(-1, |m| m.value() as i32);
+        let equal = (name_of(row, 7), name_of(row, 6));
+        let pair = Referring {
+            child: name_of(row, 4),
+            referenced: name_of(row, 5),
+            equal: Some(equal.clone()),
+            // Any that takes only equal bytes as equal says the same; that of the referencing column is that of its
+            // indexes.
+            collation: row.oid(16),
+            narrow: Narrow::of(
+                (row.oid(11), modifier(13)),
+                (row.oid(12), modifier(14)),
+                equal,
+                row.oid(15),
+            ),
+        };
+        if row.oid(0) != last {
+            last = row.oid(0);
+            let child = row.oid(2);
+            let part = row.oid(9);
+            let part = tree
+                .first()
+                .is_some_and(|&whole| whole != part)
+                .then(|| oids(part));
+            found.push(Reference {
+                child,
+                name: name_of(row, 1),
+                pairs: Vec::new(),
+                on_delete: row.datum(3).map(|action| action.value() as u8),
+                on_update: row.datum(8).map(|action| action.value() as u8),
+                deferred: row.is_true(10),
+                own: tree.contains(&child),
+                part,
+                stored: OnceCell::new(),
+            });
+        }
+        if let Some(reference) = found.last_mut() {
+            reference.pairs.push(pair);
+        }
+    });
     found
 }

@@ -7,12 +7,11 @@ use super::child::Child;
 use super::references::Reference;
 use super::subject::{refuse, text, Subject, TableColumn};
 use crate::clusters::keeping::value;
-use pg::cursor::QueryRow;
 use pg::output::OutputFunction;
+use pg::session::QueryRow;
 use pg::session::Session;
 use pg::sql::Sql;
 use pg::values::text::{readable, to_database};
-use pg::values::varlena::Varlena;
 
 /// Columns of the query before those of the table: no, id, cluster, key, keep, kept.
 const BEFORE: usize = 6;
@@ -51,7 +50,7 @@ pub struct MergedValue {
 /// A cluster whose values are decided.
 pub struct Valued<'a> {
     pub kept: usize,
-    pub rows: &'a [QueryRow],
+    pub rows: &'a [QueryRow<'a>],
     /// For each of the ruled columns.
     pub values: &'a [MergedValue],
     /// The record that is kept has other values now.
@@ -222,10 +221,7 @@ impl<'a> Valuation<'a> {
                 shown.collect::<Vec<OutputFunction>>()
             },
             |outputs, rows| {
-                let kept = rows
-                    .iter()
-                    .position(|row| is_true(row.datum(5)))
-                    .unwrap_or(0);
+                let kept = rows.iter().position(|row| row.is_true(5)).unwrap_or(0);
                 let standings: Vec<Standing> = rows.iter().map(|&row| self.standing(row)).collect();
                 let mut changed = false;
                 let values: Vec<MergedValue> = self
@@ -248,7 +244,7 @@ impl<'a> Valuation<'a> {
         );
     }
 
-    fn standing(&self, row: QueryRow) -> Standing {
+    fn standing(&self, row: QueryRow<'_>) -> Standing {
         let has_value = |(i, column): (usize, &usize)| {
             value(&self.subject.columns[*column], row, BEFORE + i).is_some()
         };
@@ -268,7 +264,7 @@ impl<'a> Valuation<'a> {
         &self,
         ruled: &Ruled,
         output: &mut OutputFunction,
-        rows: &[QueryRow],
+        rows: &[QueryRow<'_>],
         kept: usize,
         standings: &[Standing],
     ) -> MergedValue {
@@ -297,9 +293,8 @@ impl<'a> Valuation<'a> {
         let sources: Vec<Option<String>> = rows
             .iter()
             .map(|row| {
-                let source = row.datum(ruled.besides).filter(|_| has_source)?;
-                // SAFETY: a text of the query, which stays as long as the row.
-                Some(readable(unsafe { Varlena::of(source) }.bytes()))
+                let source = has_source.then(|| row.bytes(ruled.besides))??;
+                Some(readable(source.bytes()))
             })
             .collect();
         let ranks = matches!(ruled.rule, Rule::Newest(_) | Rule::Oldest(_));
@@ -307,7 +302,7 @@ impl<'a> Valuation<'a> {
             .map(|i| Given {
                 value: texts[i].as_deref(),
                 rank: match ranks {
-                    true => rows[i].datum(ruled.besides).map_or(0, |r| r.value() as i64),
+                    true => rows[i].integer(ruled.besides),
                     false => 0,
                 },
                 source: sources[i].as_deref().map(str::as_bytes),
@@ -324,10 +319,6 @@ impl<'a> Valuation<'a> {
             changed,
         }
     }
-}
-
-fn is_true(value: Option<pg_sys::Datum>) -> bool {
-    value.is_some_and(|value| value.value() != 0)
 }
 
 /// A column under an alias; where it refers to a record that goes by reference number j, the value of the map under

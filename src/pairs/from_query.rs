@@ -14,10 +14,10 @@ use crate::pairs::records::{RecordColumn, Records, Relations};
 use crate::pairs::unique::{self, check_distinct, repeated, Successive};
 use access::mismatch;
 use pg::check_for_interrupts;
-use pg::cursor::Cursor;
 use pg::error::raise;
 use pg::file::ByteStrings;
 use pg::progress::{self, phases};
+use pg::session::read;
 use pg::sql::Sql;
 use types::Bloom;
 
@@ -72,7 +72,7 @@ impl Stream {
             unique::check(records);
         }
         progress::phase(phases::READING, None);
-        let cursor = Cursor::open(records.query(stream.ordered), &[], BATCH);
+        let cursor = read(records.query(stream.ordered), &[], BATCH);
         let mut output = cursor.output(0);
         let kind = records.signature_type();
         cursor.each(|row| {

@@ -9,11 +9,11 @@ use signature::filter::{typmod, Shape};
 use text::names::{candidates, WantedName, MAX_TIES};
 
 use crate::pairs::records::{check_select, lock, RecordColumn};
-use pg::cursor::{Cursor, QueryRow};
 use pg::error::{raise_as, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::output::OutputFunction;
+use pg::session::{read, QueryRow, Rows};
 use pg::sql::Sql;
 use pg::values::text::{readable, Text};
 use pg::values::varlena::NewValue;
@@ -126,7 +126,7 @@ impl NameList {
             &[&self.signature(), &self.relation, &self.signature.name],
         );
         let mut shape = None;
-        Cursor::open(sql, &[], 1).each(|row| {
+        read(sql, &[], 1).each(|row| {
             // SAFETY: the query selects a signature, which lives as long as the row.
             shape = row
                 .datum(0)
@@ -178,7 +178,7 @@ impl NameList {
             &[&self.rows(), &self.wanted_distance()],
         );
         let mut found: Vec<(f64, NamedRow)> = Vec::new();
-        let cursor = Cursor::open(sql, &[signature], BATCH);
+        let cursor = read(sql, &[signature], BATCH);
         let mut output = RowOutput::new(&cursor);
         cursor.each_while(|row| {
             let Some((distance, row)) = output.row(row) else {
@@ -219,7 +219,7 @@ impl NameList {
             pg_sys::FLOAT8OID,
             pg_sys::Datum::from(distance.to_bits() as usize),
         );
-        let cursor = Cursor::open(sql, &[signature, distance_datum], BATCH);
+        let cursor = read(sql, &[signature, distance_datum], BATCH);
         let mut output = RowOutput::new(&cursor);
         let mut first = BinaryHeap::with_capacity(many + 1);
         cursor.each(|row| {
@@ -239,7 +239,7 @@ struct RowOutput {
 }
 
 impl RowOutput {
-    fn new(cursor: &Cursor) -> RowOutput {
+    fn new(cursor: &Rows) -> RowOutput {
         RowOutput {
             key: cursor.output(0),
             name: cursor.output(1),
@@ -247,7 +247,7 @@ impl RowOutput {
     }
 
     /// A row and its distance. `None` if it has none, or no name.
-    fn row(&mut self, row: QueryRow) -> Option<(f64, NamedRow)> {
+    fn row(&mut self, row: QueryRow<'_>) -> Option<(f64, NamedRow)> {
         let distance = f64::from_bits(row.datum(2)?.value() as u64);
         let name = self.name.show(row.datum(1)?, <[u8]>::to_vec);
         let key = row.datum(0).map(|key| self.key.show(key, <[u8]>::to_vec));

@@ -8,13 +8,13 @@ use crate::pairs::output::KeyTexts;
 use crate::pairs::records::{RecordColumn, Records, Relations};
 use crate::pairs::table::is_older;
 use pg::catalog;
-use pg::cursor::Cursor;
 use pg::error::raise_as;
 use pg::ffi;
 use pg::function::rows::text_bytes;
 use pg::memory::Scratch;
 use pg::progress::{self, phases};
 use pg::relation::OpenRelation;
+use pg::session::read;
 use pg::sql::{Sql, SqlPart};
 use pg::values::text::readable;
 
@@ -61,7 +61,7 @@ pub fn check(records: &Records) {
         return;
     }
     progress::phase(phases::CHECKING_KEYS, None);
-    let cursor = Cursor::open(query(records), &[], 1);
+    let cursor = read(query(records), &[], 1);
     let mut output = cursor.output(0);
     cursor.each(|row| {
         if let Some(key) = row.datum(0) {

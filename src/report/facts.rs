@@ -20,8 +20,8 @@ use crate::pairs::each_pair;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::not_unique;
 use pg::check_for_interrupts;
-use pg::cursor::Cursor;
 use pg::progress::{self, phases};
+use pg::session::read;
 use pg::sql::Sql;
 use pg::values::text::readable;
 use types::objects::{is_query, is_signature};
@@ -341,12 +341,12 @@ fn take_values(facts: &mut Facts, records: &Records, columns: &[CString]) {
         sql = sql.text(", ").name(column);
     }
     progress::phase(phases::READING, None);
-    let cursor = Cursor::open(sql.text(" FROM ").relation(records.oid), &[], BATCH);
+    let cursor = read(sql.text(" FROM ").relation(records.oid), &[], BATCH);
     let mut key_output = cursor.output(0);
     let mut outputs: Vec<_> = (0..columns.len()).map(|i| cursor.output(i + 2)).collect();
     cursor.each(|row| {
         facts.rows += 1;
-        if row.datum(1).is_none_or(|is| is.value() as u8 == 0) {
+        if !row.is_true(1) {
             return;
         }
         facts.signed += 1;

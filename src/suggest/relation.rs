@@ -7,9 +7,9 @@ use pgrx::pg_sys;
 use crate::pairs::records::lock;
 use pg::catalog::privileges::{current_user, may_select};
 use pg::catalog::{self, column_name};
-use pg::cursor::{Cursor, QueryRow};
 use pg::ffi;
 use pg::relation::OpenRelation;
+use pg::session::read;
 use pg::sql::Sql;
 use types::objects::{is_bits, is_signature};
 
@@ -43,10 +43,6 @@ pub struct SignedColumn {
     pub name: CString,
     pub is_bits: bool,
     pub is_indexed: bool,
-}
-
-fn is_true(row: QueryRow, i: usize) -> bool {
-    row.datum(i).is_some_and(|is| is.value() as u8 != 0)
 }
 
 fn facts(oid: pg_sys::Oid) -> Sql {
@@ -96,22 +92,22 @@ impl SuggestSubject {
             has_primary_key: false,
             signed: Vec::new(),
         };
-        Cursor::open(facts(oid), &[], 1).each(|row| {
-            subject.is_alterable = is_table && is_true(row, 0) && !is_of_server;
-            subject.may_create = is_true(row, 1);
-            subject.bytes = row.datum(2).map_or(0, |n| n.value() as u64);
-            subject.has_blocks &= !is_true(row, 3);
-            subject.has_primary_key = is_true(row, 4);
+        read(facts(oid), &[], 1).each(|row| {
+            subject.is_alterable = is_table && row.is_true(0) && !is_of_server;
+            subject.may_create = row.is_true(1);
+            subject.bytes = row.integer(2) as u64;
+            subject.has_blocks &= !row.is_true(3);
+            subject.has_primary_key = row.is_true(4);
         });
         let user = current_user();
-        Cursor::open(keys(oid), &[], 10).each(|row| {
-            let number = row.datum(0).map_or(0, |n| n.value() as i16);
+        read(keys(oid), &[], 10).each(|row| {
+            let number = row.integer(0) as i16;
             if subject.key.is_none() && may_select(oid, &[number], user) {
                 subject.key = Some(column_name(oid, number));
             }
         });
         let mut with_index = Vec::new();
-        Cursor::open(indexed(oid), &[], 10)
+        read(indexed(oid), &[], 10)
             .each(|row| with_index.extend(row.datum(0).map(|n| n.value() as i16)));
         for number in subject.columns() {
             let of_type = catalog::column_type(oid, number);

@@ -7,8 +7,8 @@ use linkage::model::values::FieldLayout;
 use super::relation::SuggestSubject;
 use crate::models::{field_columns, field_value, Seen};
 use pg::check_for_interrupts;
-use pg::cursor::Cursor;
 use pg::progress::{self, phases};
+use pg::session::read;
 use pg::sql::Sql;
 use pg::values::text::Text;
 use types::Bloom;
@@ -112,7 +112,7 @@ impl RelationSample {
             full: vec![(0, 0); signed.len()],
         };
         progress::phase(phases::READING, None);
-        Cursor::open(sql, &[], BATCH).each_while(|row| {
+        read(sql, &[], BATCH).each_while(|row| {
             check_for_interrupts();
             if sample.rows == most {
                 sample.is_cut = true;
@@ -120,10 +120,7 @@ impl RelationSample {
             }
             sample.rows += 1;
             for (i, column) in sample.columns.iter_mut().enumerate() {
-                // SAFETY: the query selects texts, which live as long as the row.
-                let value = row
-                    .datum(i + 1)
-                    .map(|datum| unsafe { Text::from_raw(datum) });
+                let value = row.text(i + 1);
                 column.add(value.as_ref().map(Text::as_str));
             }
             for (i, (all, full)) in sample.full.iter_mut().enumerate() {

@@ -2,9 +2,9 @@
 
 use pgrx::pg_sys;
 
-use crate::cursor::QueryRow;
 use crate::error::OrRaise;
 use crate::memory::Scratch;
+use crate::session::QueryRow;
 use crate::values::varlena::build;
 
 /// The rows that the running set-returning function returns.
@@ -49,7 +49,7 @@ impl ResultRows {
     }
 
     /// Adds a row of a query that has the columns of the result.
-    pub fn copy(&mut self, row: QueryRow) {
+    pub fn copy(&mut self, row: QueryRow<'_>) {
         // SAFETY: the row is there as long as the cursor gives no further ones; it is copied.
         unsafe { pg_sys::tuplestore_puttuple(self.store, row.tuple()) };
     }

@@ -1,5 +1,5 @@
-//! Statements of one function that change tables, with the caller's privileges, and see rows that the function has
-//! kept.
+//! Statements that run with the caller's privileges, and see rows that the function has kept: the one way to the
+//! server's SPI.
 
 use std::cell::RefCell;
 use std::ffi::CStr;
@@ -8,17 +8,19 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use pgrx::pg_sys;
 
 use crate::boundary::Raised;
-use crate::cursor::QueryRow;
 use crate::error::internal;
+use crate::ffi;
 use crate::memory::Scratch;
 use crate::message::OrMessage;
-use crate::output::OutputFunction;
 use crate::sql::Sql;
-use crate::{check_for_interrupts, ffi};
 
 pub mod fixed_settings;
+mod rows;
+mod saved_plan;
 pub mod tuple_store;
 
+pub use rows::{read, QueryRow, Rows};
+pub use saved_plan::SavedPlan;
 use tuple_store::TupleStore;
 
 /// Rows fetched at a time.
@@ -33,7 +35,7 @@ pub fn not_during_recovery(function: &CStr) {
 /// A value of a parameter, with its type.
 pub type Parameter = (pg_sys::Oid, pg_sys::Datum);
 
-/// A connection of the SPI. Within it [`TupleStore`]s are tables.
+/// A connection of the SPI, until it is dropped. Within it [`TupleStore`]s are tables.
 ///
 /// A session that may only read sees what its caller sees. Otherwise each statement sees what is there when it begins,
 /// as in a transaction.
@@ -65,16 +67,13 @@ impl Drop for KeptRows<'_> {
     }
 }
 
-/// The columns of the rows that a query gives.
-pub struct RowTypes(pg_sys::TupleDesc);
-
-impl RowTypes {
-    /// The output of column `i`, from 0. It lives as long as the memory context that is current.
-    pub fn output(&self, i: usize) -> OutputFunction {
-        // SAFETY: a query has a descriptor; the server gives no type for a column that is not there.
-        let type_oid = unsafe { pg_sys::SPI_gettypeid(self.0, i as i32 + 1) };
-        assert_ne!(type_oid, pg_sys::InvalidOid, "columns as queried");
-        OutputFunction::new(type_oid)
+impl Drop for Session {
+    fn drop(&mut self) {
+        // After an error the server does it.
+        if !std::thread::panicking() {
+            // SAFETY: connected by `begin`.
+            unsafe { ffi::SPI_finish() };
+        }
     }
 }
 
@@ -125,24 +124,10 @@ impl Session {
     ///
     /// Errors: as the statement.
     pub fn keep(&self, name: &'static CStr, sql: &Sql, parameters: &[Parameter]) -> KeptRows<'_> {
-        let kept = RefCell::new(None);
-        self.each(
-            sql,
-            parameters,
-            |types| {
-                // SAFETY: the descriptor of the statement's rows.
-                let store = self.aside(|| unsafe { TupleStore::of_rows(types.0) });
-                *kept.borrow_mut() = Some(store);
-            },
-            |(), row| {
-                if let Some(store) = kept.borrow_mut().as_mut() {
-                    store.put_row(row);
-                }
-            },
-        );
-        let Some(store) = kept.into_inner() else {
-            internal!("a statement has no columns");
-        };
+        let rows = self.rows(sql, parameters);
+        // SAFETY: the descriptor of the statement's rows.
+        let mut store = self.aside(|| unsafe { TupleStore::of_rows(rows.columns()) });
+        rows.each(|row| store.put_row(row));
         self.table(name, &store);
         KeptRows {
             session: self,
@@ -243,16 +228,29 @@ impl Session {
         }
     }
 
-    /// Gives every row of a query to `each`, with what `begin` makes of its columns. What `each` allocates is freed
-    /// after each row; what `begin` does, at the end.
+    /// Begins a query.
     ///
     /// Errors: as the query.
-    pub fn each<T>(
+    fn rows(&self, sql: &Sql, parameters: &[Parameter]) -> Rows<&Session> {
+        Rows::begin(self, sql.clone(), parameters, BATCH)
+    }
+
+    /// Gives every row of a query to `each`. What `each` allocates is freed after each row.
+    ///
+    /// Errors: as the query.
+    pub fn each(&self, sql: &Sql, parameters: &[Parameter], mut each: impl FnMut(QueryRow<'_>)) {
+        self.each_with(sql, parameters, |_| (), |(), row| each(row));
+    }
+
+    /// As [`Session::each`], with what `begin` makes of the query's columns; what it allocates is freed at the end.
+    ///
+    /// Errors: as the query.
+    pub fn each_with<T>(
         &self,
         sql: &Sql,
         parameters: &[Parameter],
-        begin: impl FnOnce(&RowTypes) -> T,
-        each: impl FnMut(&mut T, QueryRow),
+        begin: impl FnOnce(&Rows<&Session>) -> T,
+        each: impl FnMut(&mut T, QueryRow<'_>),
     ) {
         self.scan(sql, parameters, begin, each, |_| ());
     }
@@ -264,12 +262,12 @@ impl Session {
     pub fn groups<T>(
         &self,
         sql: &Sql,
-        begin: impl FnOnce(&RowTypes) -> T,
-        mut each: impl FnMut(&mut T, &[QueryRow]),
+        begin: impl FnOnce(&Rows<&Session>) -> T,
+        mut each: impl FnMut(&mut T, &[QueryRow<'_>]),
     ) {
         struct Open {
             number: Option<i64>,
-            rows: Vec<QueryRow>,
+            rows: Vec<QueryRow<'static>>,
             memory: Scratch,
         }
         let each = RefCell::new(&mut each);
@@ -283,13 +281,13 @@ impl Session {
         self.scan(
             sql,
             &[],
-            |types| {
+            |rows| {
                 let open = Open {
                     number: None,
                     rows: Vec::new(),
                     memory: Scratch::new(c"rows that belong together"),
                 };
-                (begin(types), open)
+                (begin(rows), open)
             },
             |both, row| {
                 let number = row.datum(0).map(|number| number.value() as i64);
@@ -297,7 +295,8 @@ impl Session {
                     give(both);
                     both.1.number = number;
                 }
-                let copy = both.1.memory.within(|| row.copy());
+                // SAFETY: `give` forgets the rows before their memory is freed, and before the query ends.
+                let copy = both.1.memory.within(|| unsafe { row.copy() });
                 both.1.rows.push(copy);
             },
             give,
@@ -308,52 +307,24 @@ impl Session {
         &self,
         sql: &Sql,
         parameters: &[Parameter],
-        begin: impl FnOnce(&RowTypes) -> T,
-        mut each: impl FnMut(&mut T, QueryRow),
+        begin: impl FnOnce(&Rows<&Session>) -> T,
+        mut each: impl FnMut(&mut T, QueryRow<'_>),
         end: impl FnOnce(&mut T),
     ) {
-        let sql = sql.clone().into_c();
-        let (mut types, mut values): (Vec<_>, Vec<_>) = parameters.iter().copied().unzip();
-        // SAFETY: connected; as many values as types, none of them NULL. Rows are freed batch by batch, by the pointer
-        // that was kept, since `each` may run statements.
-        unsafe {
-            let portal = ffi::SPI_cursor_open_with_args(
-                std::ptr::null(),
-                sql.as_ptr(),
-                parameters.len() as i32,
-                types.as_mut_ptr(),
-                values.as_mut_ptr(),
-                std::ptr::null(),
-                self.read_only,
-                0,
-            );
-            let before = pg_sys::MemoryContextSwitchTo(self.outside);
+        let rows = self.rows(sql, parameters);
+        self.aside(|| {
             let mut whole = Scratch::new(c"rows of a query");
-            let mut state = whole.within(|| begin(&RowTypes((*portal).tupDesc)));
+            let mut state = whole.within(|| begin(&rows));
             let mut scratch = Scratch::new(c"row of a query");
-            loop {
-                pg_sys::MemoryContextSwitchTo(before);
-                ffi::SPI_cursor_fetch(portal, true, BATCH);
-                let (fetched, table) = (pg_sys::SPI_processed as usize, pg_sys::SPI_tuptable);
-                pg_sys::MemoryContextSwitchTo(self.outside);
-                for i in 0..fetched {
-                    check_for_interrupts();
-                    let row = QueryRow::of(*(*table).vals.add(i), (*portal).tupDesc);
-                    scratch.with(|| each(&mut state, row));
-                }
-                if fetched == 0 {
-                    scratch.with(|| end(&mut state));
-                    pg_sys::SPI_freetuptable(table);
-                    break;
-                }
-                pg_sys::SPI_freetuptable(table);
-            }
+            rows.fetch(|row| {
+                scratch.with(|| each(&mut state, row));
+                true
+            });
+            scratch.with(|| end(&mut state));
             drop(state);
             scratch.delete();
             whole.delete();
-            pg_sys::MemoryContextSwitchTo(before);
-            ffi::SPI_cursor_close(portal);
-        }
+        });
     }
 
     /// A query's only row, by its first column as an integer; 0 if there is none, or NULL.
@@ -361,14 +332,7 @@ impl Session {
     /// Errors: as the query.
     pub fn number(&self, sql: &Sql, parameters: &[Parameter]) -> i64 {
         let mut number = 0;
-        self.each(
-            sql,
-            parameters,
-            |_| (),
-            |(), row| {
-                number = row.datum(0).map_or(0, |n| n.value() as i64);
-            },
-        );
+        self.each(sql, parameters, |row| number = row.integer(0));
         number
     }
 
@@ -381,11 +345,5 @@ impl Session {
             pg_sys::MemoryContextSwitchTo(before);
             result
         }
-    }
-
-    /// Ends the session. After an error the server does it.
-    pub fn end(self) {
-        // SAFETY: connected by `begin`.
-        unsafe { ffi::SPI_finish() };
     }
 }

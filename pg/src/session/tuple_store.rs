@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use pgrx::pg_sys;
 
-use crate::cursor::QueryRow;
+use super::QueryRow;
 
 /// A column of a store.
 #[derive(Clone, Copy)]
@@ -81,7 +81,7 @@ impl TupleStore {
     }
 
     /// Adds a row of a query whose columns are those of the store. It is copied.
-    pub fn put_row(&mut self, row: QueryRow) {
+    pub fn put_row(&mut self, row: QueryRow<'_>) {
         // SAFETY: a row with the columns of the store.
         unsafe { pg_sys::tuplestore_puttuple(self.store, row.tuple()) };
         self.rows += 1;

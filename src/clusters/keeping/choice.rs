@@ -111,34 +111,28 @@ impl KeepChoice {
         let standings = Standings::new(&self.relation, &self.by, FOUND, &matches);
         let mut best: Vec<(Place, u32)> = Vec::new();
         let (mut no, mut at, mut last) = (0, 0, u32::MAX);
-        session.each(
-            standings.query(),
-            &[],
-            |_| (),
-            |(), row| {
-                progress::step();
-                let number = |i: usize| row.datum(i).map_or(0, |n| n.value());
-                let position = number(Standings::LABEL) as u32;
-                let Some(standing) = standings.of(row) else {
-                    self.missing(clustered.key_at(position))
-                };
-                if number(0) != no {
-                    (no, at, last) = (number(0), 0, u32::MAX);
-                }
-                if position == last {
-                    self.twice(clustered.key_at(position));
-                }
-                last = position;
-                let place = standing.place(&self.by, true, at);
-                if at == 0 {
-                    push(&mut best, (place, position));
-                } else if let Some(best) = best.last_mut().filter(|best| place < best.0) {
-                    *best = (place, position);
-                }
-                at += 1;
-            },
-        );
-        session.end();
+        session.each(standings.query(), &[], |row| {
+            progress::step();
+            let number = |i: usize| row.datum(i).map_or(0, |n| n.value());
+            let position = number(Standings::LABEL) as u32;
+            let Some(standing) = standings.of(row) else {
+                self.missing(clustered.key_at(position))
+            };
+            if number(0) != no {
+                (no, at, last) = (number(0), 0, u32::MAX);
+            }
+            if position == last {
+                self.twice(clustered.key_at(position));
+            }
+            last = position;
+            let place = standing.place(&self.by, true, at);
+            if at == 0 {
+                push(&mut best, (place, position));
+            } else if let Some(best) = best.last_mut().filter(|best| place < best.0) {
+                *best = (place, position);
+            }
+            at += 1;
+        });
         clustered.keep(best.iter().map(|best| best.1), links);
     }
 

@@ -6,7 +6,7 @@ use linkage::merging::{KeepBy, Standing};
 use pgrx::pg_sys;
 
 use super::keyed_relation::{KeyedRelation, TableColumn};
-use pg::cursor::QueryRow;
+use pg::session::QueryRow;
 use pg::sql::Sql;
 use pg::values::varlena::Varlena;
 
@@ -72,13 +72,13 @@ impl<'a> Standings<'a> {
     }
 
     /// What counts of a row of the query; `None` if there is no such record.
-    pub fn of(&self, row: QueryRow) -> Option<Standing> {
+    pub fn of(&self, row: QueryRow<'_>) -> Option<Standing> {
         row.datum(BEFORE - 1)?;
         let columns = self.columns.iter().enumerate();
         let filled = columns.filter(|(i, column)| value(column, row, BEFORE + i).is_some());
         Some(Standing {
-            preferred: row.datum(3).is_some_and(|p| p.value() != 0),
-            rank: row.datum(4).map_or(0, |r| r.value() as i64),
+            preferred: row.is_true(3),
+            rank: row.integer(4),
             filled: filled.count(),
         })
     }
@@ -92,7 +92,7 @@ pub fn counted<'a>(relation: &'a KeyedRelation, by: &KeepBy) -> Vec<&'a TableCol
 }
 
 /// A value that is not missing.
-pub fn value(column: &TableColumn, row: QueryRow, at: usize) -> Option<pg_sys::Datum> {
+pub fn value(column: &TableColumn, row: QueryRow<'_>, at: usize) -> Option<pg_sys::Datum> {
     let value = row.datum(at)?;
     let is_blank = || {
         // SAFETY: a text that stays as long as the row.

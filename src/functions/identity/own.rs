@@ -9,12 +9,12 @@ use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::functions::signature::signature;
-use pg::error::{internal, raise_as, OrRaise};
+use pg::error::{raise_as, OrRaise};
 use pg::function::rows::text_datum;
-use pg::saved_plan::SavedPlan;
+use pg::session::{SavedPlan, Session};
 use pg::sql::Sql;
 use pg::values::text::{readable, to_database, Text};
-use pg::{catalog, check_for_interrupts, entry, ffi};
+use pg::{catalog, check_for_interrupts, entry};
 use types::{NewBloom, TextArray};
 
 /// Texts of more words read all entries of their language, which is less work than to ask for each word.
@@ -138,30 +138,15 @@ impl OwnEntries {
                 |array: &mut TextArray| asked.iter().try_for_each(|one| array.push_text(one));
             TextArray::filled(fill).0
         });
-        // SAFETY: the protocol of the SPI; values are of the types of the parameters, and rows have two columns of text
-        // that are not NULL. They are copied before they are freed.
-        unsafe {
-            ffi::SPI_connect();
-            let (plan, mut values) = match asked {
-                Some(asked) => (self.some.prepared(), vec![language, asked]),
-                None => (self.all.prepared(), vec![language]),
-            };
-            let code = ffi::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), true, 0);
-            if code != pg_sys::SPI_OK_SELECT as i32 {
-                internal!("SPI_execute_plan returned {code}");
-            }
-            let table = pg_sys::SPI_tuptable;
-            for i in 0..pg_sys::SPI_processed as usize {
-                check_for_interrupts();
-                let row = *(*table).vals.add(i);
-                let [short, long] = [1, 2].map(|column| {
-                    let mut is_null = false;
-                    let datum = pg_sys::SPI_getbinval(row, (*table).tupdesc, column, &mut is_null);
-                    (!is_null).then(|| Text::from_raw(datum).as_str().to_owned())
-                });
-                own.extend(short.zip(long));
-            }
-            ffi::SPI_finish();
+        let session = Session::begin(true);
+        let rows = match asked {
+            Some(asked) => self.some.run(&session, [language, asked]),
+            None => self.all.run(&session, [language]),
+        };
+        for row in rows {
+            check_for_interrupts();
+            let [short, long] = [0, 1].map(|i| Some(row.text(i)?.as_str().to_owned()));
+            own.extend(short.zip(long));
         }
         own
     }

@@ -5,9 +5,9 @@ use pgrx::{pg_sys, IntoDatum};
 
 use super::table_form::REVIEW;
 use super::written_table::WrittenTable;
-use pg::ffi;
 use pg::function::rows::text_datum;
 use pg::message::OrMessage;
+use pg::session::Session;
 use pg::sql::Sql;
 
 /// The types of the parameters of both plans: key, key of the similar row, similarity.
@@ -45,18 +45,11 @@ impl ReviewTable {
     ///
     /// Errors: those of [`WrittenTable::enter`].
     pub fn enter(&self, owner: pg_sys::Oid, key: &[u8], found: &SimilarRows) -> OrMessage<()> {
-        // SAFETY: a trigger runs in a transaction. The connection is finished here, or by the server after an error.
-        // The values are of the types of the parameters.
-        unsafe {
-            ffi::SPI_connect();
-            let pairs = found.best.iter().map(|row| {
-                let similarity = row.similarity.into_datum().expect("not NULL");
-                [text_datum(key), text_datum(&row.key), similarity]
-            });
-            let result = self.written.enter(owner, pairs);
-            ffi::SPI_finish();
-            result
-        }
+        let pairs = found.best.iter().map(|row| {
+            let similarity = row.similarity.into_datum().expect("not NULL");
+            [text_datum(key), text_datum(&row.key), similarity]
+        });
+        self.written.enter(&Session::begin(false), owner, pairs)
     }
 
     /// The table.

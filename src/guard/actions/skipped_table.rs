@@ -13,7 +13,7 @@ use pg::ffi;
 use pg::function::rows::text_datum;
 use pg::message::OrMessage;
 use pg::relation::OpenRelation;
-use pg::saved_plan::SavedPlan;
+use pg::session::{SavedPlan, Session};
 use pg::sql::Sql;
 
 /// The types of the parameters: the row, whether a similar one is known, its key, the similarity, and who has entered
@@ -75,27 +75,28 @@ impl SkippedTable {
         row: &Row,
         similar: Option<&SimilarRow>,
     ) -> OrMessage<()> {
-        // SAFETY: a trigger runs in a transaction. The connection is finished here, or by the server after an error.
-        // The values are of the types of the parameters, and live until then. There is a user of this OID.
-        unsafe {
-            ffi::SPI_connect();
+        let session = Session::begin(false);
+        // SAFETY: the row is that of the trigger, with the columns of its table. There is a user of this OID.
+        let (row, user) = unsafe {
             // The slot of a partition may say nothing of the type of its rows.
             let tuple = pg_sys::ExecFetchSlotHeapTuple(row.slot, false, std::ptr::null_mut());
-            let row = pg_sys::heap_copy_tuple_as_datum(tuple, (*row.table).rd_att);
-            let record = self.to_json.value(&mut [row]).expect("a row is not NULL");
-            let key = similar.map_or(&b""[..], |row| &row.key);
-            let similarity = similar.map_or(0.0, |row| row.similarity);
             let user = CStr::from_ptr(pg_sys::GetUserNameFromId(current_user(), false));
-            let values = [
-                record,
-                pg_sys::Datum::from(similar.is_some()),
-                text_datum(key),
-                similarity.into_datum().expect("not NULL"),
-                text_datum(user.to_bytes()),
-            ];
-            let result = self.written.enter(owner, [values]);
-            ffi::SPI_finish();
-            result
-        }
+            (
+                pg_sys::heap_copy_tuple_as_datum(tuple, (*row.table).rd_att),
+                user,
+            )
+        };
+        let json = self.to_json.run(&session, [row]);
+        let record = json.first().and_then(|row| row.datum(0));
+        let key = similar.map_or(&b""[..], |row| &row.key);
+        let similarity = similar.map_or(0.0, |row| row.similarity);
+        let values = [
+            record.expect("a row is not NULL"),
+            pg_sys::Datum::from(similar.is_some()),
+            text_datum(key),
+            similarity.into_datum().expect("not NULL"),
+            text_datum(user.to_bytes()),
+        ];
+        self.written.enter(&session, owner, [values])
     }
 }

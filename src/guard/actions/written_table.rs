@@ -6,9 +6,8 @@ use super::acting_user;
 use super::switched_user::SwitchedUser;
 use super::table_form::TableForm;
 use pg::catalog::{self, privileges::current_user};
-use pg::ffi;
 use pg::message::{words, Message, OrMessage};
-use pg::saved_plan::SavedPlan;
+use pg::session::{SavedPlan, Session};
 use pg::sql::Sql;
 
 /// A table, and the plans that insert a row of `N` parameters.
@@ -45,11 +44,9 @@ impl<const N: usize> WrittenTable<N> {
     /// the server's own; else as the invoking user.
     ///
     /// Errors: the table has been replaced meanwhile, or has got partitions (40001); those of the write.
-    ///
-    /// # Safety
-    /// SPI is connected, and the values are of the types of the parameters.
-    pub unsafe fn enter(
+    pub fn enter(
         &self,
+        session: &Session,
         owner: pg_sys::Oid,
         rows: impl IntoIterator<Item = [pg_sys::Datum; N]>,
     ) -> OrMessage<()> {
@@ -59,14 +56,12 @@ impl<const N: usize> WrittenTable<N> {
             acting_user::owned_throughout(self.table, owner)
         };
         let switched = tables.as_ref().map(|_| SwitchedUser::begin(owner));
-        let result = rows.into_iter().try_for_each(|mut values| match &tables {
+        let result = rows.into_iter().try_for_each(|values| match &tables {
             None => {
-                // SAFETY: SPI is connected, and the values are of the types of the parameters.
-                unsafe { self.insert.run(&mut values) };
+                self.insert.run(session, values);
                 Ok(())
             }
-            // SAFETY: SPI is connected, and the values are of the types of the parameters.
-            Some(tables) => unsafe { self.enter_within(tables, owner, &mut values) },
+            Some(tables) => self.enter_within(session, tables, owner, values),
         });
         if let Some(switched) = switched {
             switched.end();
@@ -77,34 +72,20 @@ impl<const N: usize> WrittenTable<N> {
     /// Enters a row if the plan writes only to `tables`, which were found to run no code but the server's own.
     ///
     /// Errors: it would write elsewhere (40001); those of the write.
-    ///
-    /// # Safety
-    /// SPI is connected, and the values are of the types of the parameters.
-    unsafe fn enter_within(
+    fn enter_within(
         &self,
+        session: &Session,
         tables: &[pg_sys::Oid],
         owner: pg_sys::Oid,
-        values: &mut [pg_sys::Datum; N],
+        values: [pg_sys::Datum; N],
     ) -> OrMessage<()> {
-        // SAFETY: SPI is connected, and there are as many values as parameters, of their types. The cursor is open
-        // until it is closed here.
-        unsafe {
-            let cursor = ffi::SPI_cursor_open(
-                std::ptr::null(),
-                self.insert_returning.prepared(),
-                values.as_mut_ptr(),
-                std::ptr::null(),
-                false,
-            );
-            let is_as_seen = acting_user::stays_within(cursor, tables)
-                && acting_user::owned_throughout(self.table, owner).as_deref() == Some(tables);
-            if is_as_seen {
-                ffi::SPI_cursor_fetch(cursor, true, 1);
-            }
-            ffi::SPI_cursor_close(cursor);
-            if is_as_seen {
-                return Ok(());
-            }
+        let insertion = self.insert_returning.open(session, values);
+        // SAFETY: the cursor is open.
+        let is_as_seen = unsafe { acting_user::stays_within(insertion.portal(), tables) }
+            && acting_user::owned_throughout(self.table, owner).as_deref() == Some(tables);
+        if is_as_seen {
+            insertion.each(|_| ());
+            return Ok(());
         }
         Err(Message::of(
             PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,

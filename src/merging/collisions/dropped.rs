@@ -8,8 +8,8 @@ use super::{reach, Uniqueness};
 use crate::merging::changes::{oid, refuse_kept_back, told, MergeRun};
 use crate::merging::child::Child;
 use crate::merging::references::Reference;
-use pg::cursor::QueryRow;
 use pg::session::tuple_store::{StoreColumn, TupleStore};
+use pg::session::QueryRow;
 use pg::sql::Sql;
 
 /// The rows of one child that go since they would collide: `place` (tableoid), `at` (ctid), `no`.
@@ -111,9 +111,8 @@ impl MergeRun<'_> {
             self.session.aside(|| TupleStore::new(columns))
         };
         let fill = |store: &mut TupleStore, width: usize, query: &Sql| {
-            let put = |row: QueryRow| (0..width).map(|i| row.datum(i)).collect::<Vec<_>>();
-            self.session
-                .each(query, &[], |_| (), |(), row| store.put(&put(row)));
+            let put = |row: QueryRow<'_>| (0..width).map(|i| row.datum(i)).collect::<Vec<_>>();
+            self.session.each(query, &[], |row| store.put(&put(row)));
         };
         let mut found = store(3);
         let mut alike = store(6);

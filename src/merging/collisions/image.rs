@@ -12,7 +12,6 @@ use pg::catalog::{self, generated};
 use pg::relation::{self, OpenRelation};
 use pg::session::Session;
 use pg::sql::Sql;
-use pg::values::varlena::Varlena;
 
 /// A generated column that changes, since it is computed from one that is redirected.
 struct Computed {
@@ -80,23 +79,15 @@ impl Image {
             .text(&array(&tree))
             .text(") ORDER BY d.adrelid");
         if !computed.is_empty() {
-            session.each(
-                &query,
-                &[],
-                |_| (),
-                |(), row| {
-                    let name = name_of(row, 1);
-                    let of_table = pg_sys::Oid::from(row.datum(0).map_or(0, |o| o.value() as u32));
-                    // SAFETY: a text of the query, which stays as long as the row.
-                    let expression = row
-                        .datum(2)
-                        .map(|d| unsafe { Varlena::of(d) }.bytes().to_vec());
-                    let column = computed.iter_mut().find(|column| column.name == name);
-                    if let (Some(column), Some(expression)) = (column, expression) {
-                        column.expressions.push((of_table, expression));
-                    }
-                },
-            );
+            session.each(&query, &[], |row| {
+                let name = name_of(row, 1);
+                let of_table = row.oid(0);
+                let expression = row.bytes(2).map(|text| text.bytes().to_vec());
+                let column = computed.iter_mut().find(|column| column.name == name);
+                if let (Some(column), Some(expression)) = (column, expression) {
+                    column.expressions.push((of_table, expression));
+                }
+            });
         }
         Image {
             tree,

@@ -5,7 +5,7 @@ mod dropped;
 pub mod image;
 pub mod reach;
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::rc::Rc;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
@@ -15,10 +15,9 @@ use crate::merging::child::{Child, Obstacle};
 use crate::merging::references::array;
 use crate::merging::subject::{text, Subject};
 use image::Image;
-use pg::cursor::QueryRow;
+use pg::session::QueryRow;
 use pg::session::Session;
 use pg::sql::Sql;
-use pg::values::varlena::Varlena;
 
 /// A column of an index, as it is compared.
 struct IndexColumn {
@@ -43,17 +42,12 @@ pub struct Uniqueness {
     image: Rc<Image>,
 }
 
-fn bytes(row: QueryRow, i: usize) -> Option<Vec<u8>> {
-    // SAFETY: a text of the query, which stays as long as the row.
-    row.datum(i)
-        .map(|text| unsafe { Varlena::of(text) }.bytes().to_vec())
+fn bytes(row: QueryRow<'_>, i: usize) -> Option<Vec<u8>> {
+    row.bytes(i).map(|text| text.bytes().to_vec())
 }
 
-fn name(row: QueryRow, i: usize) -> CString {
-    row.datum(i).map_or(c"?".to_owned(), |name| {
-        // SAFETY: a name of the catalogs, which stays as long as the row.
-        unsafe { CStr::from_ptr(name.cast_mut_ptr()) }.to_owned()
-    })
+fn name(row: QueryRow<'_>, i: usize) -> CString {
+    row.name(i).unwrap_or(c"?").to_owned()
 }
 
 /// Whether rows may come into another partition.
@@ -64,17 +58,15 @@ fn moves(image: &Image, session: &Session) -> bool {
         .text(&array(&image.tree))
         .text(")");
     let mut moves = false;
-    session.each(
-        &query,
-        &[],
-        |_| (),
-        // An expression has no column.
-        |(), row| {
-            moves |= row
-                .datum(0)
-                .is_none_or(|_| image.changed.contains(&name(row, 0)))
-        },
-    );
+    // An expression has no column.
+    session.each(&query, &[], |row| {
+        moves |= row.name(0).is_none_or(|name| {
+            image
+                .changed
+                .iter()
+                .any(|changed| changed.as_c_str() == name)
+        });
+    });
     moves
 }
 
@@ -103,41 +95,36 @@ pub fn of_child(child: &Child, session: &Session) -> Vec<Uniqueness> {
         .text(") ORDER BY x.relname, i.indexrelid, p.place");
     let mut found: Vec<(Uniqueness, bool)> = Vec::new();
     let mut last = 0;
-    session.each(
-        &query,
-        &[],
-        |_| (),
-        |(), row| {
-            let index = row.datum(0).map_or(0, |oid| oid.value() as u32);
-            if index != last {
-                last = index;
-                let predicate = bytes(row, 6);
-                let partition = bytes(row, 9);
-                let touched = predicate.is_some() || partition.is_some() && moves;
-                let uniqueness = Uniqueness {
-                    name: name(row, 1),
-                    compared: Vec::new(),
-                    predicate,
-                    nulls_alike: row.datum(7).is_some_and(|alike| alike.value() != 0),
-                    partition,
-                    of_whole_rows: row.datum(10).is_some_and(|is| is.value() != 0),
-                    image: image.clone(),
-                };
-                found.push((uniqueness, touched));
-            }
-            let Some((uniqueness, touched)) = found.last_mut() else {
-                return;
+    session.each(&query, &[], |row| {
+        let index = row.datum(0).map_or(0, |oid| oid.value() as u32);
+        if index != last {
+            last = index;
+            let predicate = bytes(row, 6);
+            let partition = bytes(row, 9);
+            let touched = predicate.is_some() || partition.is_some() && moves;
+            let uniqueness = Uniqueness {
+                name: name(row, 1),
+                compared: Vec::new(),
+                predicate,
+                nulls_alike: row.is_true(7),
+                partition,
+                of_whole_rows: row.is_true(10),
+                image: image.clone(),
             };
-            // An expression has no column.
-            let column = row.datum(8).map(|_| name(row, 8));
-            *touched |= column.is_none_or(|column| image.changed.contains(&column));
-            uniqueness.compared.push(IndexColumn {
-                expression: bytes(row, 2).unwrap_or_default(),
-                operator: (name(row, 4), name(row, 3)),
-                collation: pg_sys::Oid::from(row.datum(5).map_or(0, |oid| oid.value() as u32)),
-            });
-        },
-    );
+            found.push((uniqueness, touched));
+        }
+        let Some((uniqueness, touched)) = found.last_mut() else {
+            return;
+        };
+        // An expression has no column.
+        let column = row.datum(8).map(|_| name(row, 8));
+        *touched |= column.is_none_or(|column| image.changed.contains(&column));
+        uniqueness.compared.push(IndexColumn {
+            expression: bytes(row, 2).unwrap_or_default(),
+            operator: (name(row, 4), name(row, 3)),
+            collation: row.oid(5),
+        });
+    });
     let touched = found.into_iter().filter(|(_, touched)| *touched);
     touched.map(|(uniqueness, _)| uniqueness).collect()
 }

@@ -174,12 +174,9 @@ impl Undo<'_> {
     fn insert_each(&self, table: &RestoredTable, all: &Sql) -> u64 {
         let mut entries = Vec::new();
         let query = Sql::new("SELECT v.entry FROM bloom_unmerge_inserted AS v ORDER BY v.entry");
-        self.session.each(
-            &query,
-            &[],
-            |_| (),
-            |(), row| entries.extend(row.datum(0).map(|entry| entry.value() as i64)),
-        );
+        self.session.each(&query, &[], |row| {
+            entries.extend(row.datum(0).map(|entry| entry.value() as i64))
+        });
         let one = all.clone().text(" WHERE v.entry OPERATOR(pg_catalog.=) $1");
         let mut done = 0;
         for entry in entries {

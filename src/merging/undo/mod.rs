@@ -13,13 +13,13 @@ use crate::merging::references::name_of;
 use crate::merging::subject::{refuse, text, Subject};
 use crate::merging::texts::{self, exactly, hash, json, stored, value, values};
 use pg::catalog;
-use pg::cursor::QueryRow;
 use pg::entry;
 use pg::error::raise;
 use pg::function::arguments::Arguments;
+use pg::session::QueryRow;
 use pg::session::{not_during_recovery, KeptRows, Parameter, Session};
 use pg::sql::Sql;
-use pg::values::varlena::{NewValue, Varlena};
+use pg::values::varlena::NewValue;
 use restored::RestoredTable;
 
 /// `(id bigint, audit regclass) RETURNS bigint`
@@ -35,7 +35,6 @@ fn bloom_unmerge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let audit = Audit::of(audit, false);
     let session = Session::begin(false);
     let restored = run(id, &audit, &session);
-    session.end();
     NewValue(pg_sys::Datum::from(restored))
 }
 
@@ -56,10 +55,8 @@ pub struct Redirected {
     pub own: bool,
 }
 
-pub fn text_of(row: QueryRow, i: usize) -> Option<Vec<u8>> {
-    // SAFETY: a text of the query, which stays as long as the row.
-    row.datum(i)
-        .map(|text| unsafe { Varlena::of(text) }.bytes().to_vec())
+pub fn text_of(row: QueryRow<'_>, i: usize) -> Option<Vec<u8>> {
+    row.bytes(i).map(|text| text.bytes().to_vec())
 }
 
 pub fn parameter(id: i64) -> [Parameter; 1] {
@@ -114,21 +111,16 @@ impl<'a> Undo<'a> {
             .sql(&audit.sql())
             .text(" AS a WHERE a.id OPERATOR(pg_catalog.=) $1 AND a.action OPERATOR(pg_catalog.=) 'keep' FOR UPDATE OF a");
         let mut found = None;
-        session.each(
-            &query,
-            &parameter(id),
-            |_| (),
-            |(), row| {
-                let oid = row.datum(0).map_or(0, |oid| oid.value() as u32);
-                let is_undone = row.datum(3).is_some_and(|undone| undone.value() != 0);
-                found = Some((
-                    oid,
-                    name_of(row, 1),
-                    text_of(row, 2).unwrap_or_default(),
-                    is_undone,
-                ));
-            },
-        );
+        session.each(&query, &parameter(id), |row| {
+            let oid = row.datum(0).map_or(0, |oid| oid.value() as u32);
+            let is_undone = row.is_true(3);
+            found = Some((
+                oid,
+                name_of(row, 1),
+                text_of(row, 2).unwrap_or_default(),
+                is_undone,
+            ));
+        });
         let Some((oid, key, kept, is_undone)) = found else {
             raise(&Error::new(
                 ErrorKind::InvalidParameter,
@@ -267,7 +259,7 @@ impl<'a> Undo<'a> {
         let mut changed = None;
         exactly(|| {
             self.session
-                .each(&sql, &[], |_| (), |(), row| changed = text_of(row, 0))
+                .each(&sql, &[], |row| changed = text_of(row, 0))
         });
         if let Some(changed) = changed {
             let later = self.redirected_later();
@@ -324,16 +316,9 @@ impl<'a> Undo<'a> {
             .sql(&condition)
             .text(" ORDER BY 1");
         let mut tables = Vec::new();
-        self.session.each(
-            &query,
-            &parameter(self.id),
-            |_| (),
-            |(), row| {
-                tables.push(pg_sys::Oid::from(
-                    row.datum(0).map_or(0, |oid| oid.value() as u32),
-                ));
-            },
-        );
+        self.session.each(&query, &parameter(self.id), |row| {
+            tables.push(row.oid(0));
+        });
         tables
             .into_iter()
             .map(|oid| RestoredTable::of(oid, self.session))

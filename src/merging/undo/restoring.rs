@@ -47,14 +47,9 @@ impl Undo<'_> {
     /// The names of columns that a query gives.
     pub fn names(&self, query: &Sql) -> Vec<CString> {
         let mut names = Vec::new();
-        self.session.each(
-            query,
-            &[],
-            |_| (),
-            |(), row| {
-                names.push(CString::new(text_of(row, 0).unwrap_or_default()).unwrap_or_default());
-            },
-        );
+        self.session.each(query, &[], |row| {
+            names.push(CString::new(text_of(row, 0).unwrap_or_default()).unwrap_or_default());
+        });
         names
     }
 

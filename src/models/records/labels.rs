@@ -11,8 +11,8 @@ use crate::pairs::records::{lock, RecordColumn};
 use crate::pairs::source_columns::has;
 use pg::budget::Budget;
 use pg::catalog::is_of_server;
-use pg::cursor::Cursor;
 use pg::error::{notice, raise, raise_as};
+use pg::session::read;
 use pg::sql::Sql;
 use pg::values::text::readable;
 
@@ -63,7 +63,7 @@ impl Labels {
         let sql = Sql::new("SELECT a, b, CAST(same AS pg_catalog.bool) FROM ");
         let mut labels = Labels::default();
         let budget = Budget::of_setting();
-        let cursor = Cursor::open(sql.relation(oid), &[], BATCH);
+        let cursor = read(sql.relation(oid), &[], BATCH);
         let mut outputs = [cursor.output(0), cursor.output(1)];
         cursor.each(|row| {
             let (Some(a), Some(b), Some(same)) = (row.datum(0), row.datum(1), row.datum(2)) else {

@@ -11,10 +11,10 @@ use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::{repeated, Successive};
 use pg::budget::push;
 use pg::catalog::{self, is_of_server};
-use pg::cursor::Cursor;
 use pg::error::{raise, raise_as};
 use pg::file::ByteStrings;
 use pg::progress::{self, phases, Progress};
+use pg::session::read;
 use pg::sql::Sql;
 use pg::values::text::{readable, Text};
 
@@ -201,7 +201,7 @@ impl RecordTexts {
         let mut successive = Successive::new(&records.key);
         let mut last: Option<Vec<u8>> = None;
         progress::phase(phases::READING, None);
-        let cursor = Cursor::open(table.query(), &[], BATCH);
+        let cursor = read(table.query(), &[], BATCH);
         let mut output = cursor.output(0);
         cursor.each(|row| {
             let Some(key) = row.datum(0) else {
@@ -221,12 +221,7 @@ impl RecordTexts {
                 note(key, self.records);
                 self.keys.push(Some(key));
             });
-            let values: Vec<Option<Text<'_>>> = (1..=self.fields)
-                .map(|i| {
-                    // SAFETY: the query selects texts, which live as long as the row.
-                    row.datum(i).map(|datum| unsafe { Text::from_raw(datum) })
-                })
-                .collect();
+            let values: Vec<Option<Text<'_>>> = (1..=self.fields).map(|i| row.text(i)).collect();
             let fields: Vec<Option<&str>> = values
                 .iter()
                 .map(|v| v.as_ref().map(Text::as_str))

@@ -9,12 +9,12 @@ use pgrx::pg_sys;
 use super::hashes::{read_digests, HashColumns};
 use crate::pairs::records::{RecordColumn, Records};
 use pg::catalog;
-use pg::cursor::execute;
 use pg::entry;
 use pg::error::raise;
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::session::not_during_recovery;
+use pg::session::Session;
 use pg::sql::Sql;
 use pg::values::text::{readable, to_database};
 use pg::values::varlena::NewValue;
@@ -37,6 +37,8 @@ fn bloom_decisions_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         (CStr::from_ptr(schema), CStr::from_ptr((*range).relname))
     };
     let table = Sql::new("").name_in(schema, name);
+    let session = Session::begin(false);
+    let execute = |sql| session.run(&sql, &[]);
     execute(
         Sql::new("CREATE TABLE ")
             .sql(&table)

@@ -6,9 +6,9 @@ use linkage::record_hash::RecordDigest;
 use pgrx::pg_sys;
 
 use crate::pairs::records::{RecordColumn, Records};
-use pg::cursor::Cursor;
 use pg::output::OutputFunction;
 use pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
+use pg::session::read;
 use pg::sql::Sql;
 use pg::values::text::{known_utf8, server_name};
 
@@ -58,7 +58,7 @@ pub fn read_digests(
     let columns = [&records.key.name].into_iter().chain(names.iter().copied());
     let sql = Sql::new("SELECT ").names(columns.map(|name| name.as_c_str()));
     let mut fixed = Some(FixedSettings::begin(OF_TEXT_FORMS));
-    let cursor = Cursor::open(sql.text(" FROM ").relation(records.oid), &[], BATCH);
+    let cursor = read(sql.text(" FROM ").relation(records.oid), &[], BATCH);
     let mut key_output = cursor.output(0);
     let mut outputs: Vec<OutputFunction> = (0..names.len()).map(|i| cursor.output(i + 1)).collect();
     let mut values: Vec<Option<Vec<u8>>> = vec![None; names.len()];

@@ -12,8 +12,8 @@ use crate::pairs::records::{lock, Records, Relations};
 use crate::pairs::source_columns::{has, refuse};
 use pg::budget::{push, reserve, Budget};
 use pg::check_for_interrupts;
-use pg::cursor::Cursor;
 use pg::error::{raise, raise_as};
+use pg::session::read;
 use pg::sql::Sql;
 use pg::values::text::readable;
 
@@ -172,7 +172,7 @@ fn read_rows(
             })
             .text(" FROM ")
             .relation(oid);
-    let cursor = Cursor::open(sql, &[], BATCH);
+    let cursor = read(sql, &[], BATCH);
     let mut outputs = [0, 1, 2, 4].map(|i| cursor.output(i));
     cursor.each(|row| {
         let mut of = |output: usize, column: usize| {
@@ -189,7 +189,7 @@ fn read_rows(
                     .hint("Give a view that leaves such rows out."),
             )
         };
-        let at = row.datum(3).map_or(0, |at| at.value() as i64);
+        let at = row.integer(3);
         let hash = of(3, 4).map(|hash| hash_of(&hash, name));
         each([&a, &b], at, verdict(&decision, name), hash);
     });

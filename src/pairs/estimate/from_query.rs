@@ -14,9 +14,9 @@ use crate::pairs::records::Records;
 use access::{RowSignature, RowSort};
 use pg::budget::{reserve, Budget};
 use pg::check_for_interrupts;
-use pg::cursor::Cursor;
 use pg::error::OrRaise;
 use pg::progress::{self, phases};
+use pg::session::read;
 use pg::sql::Sql;
 
 /// Rows of the sample, at most. Comparing all of them takes about a second, and finding the similar ones at 0.8 a part
@@ -124,7 +124,7 @@ pub fn estimate(records: &Records, threshold: f64) -> PairsEstimate {
     let (mut state, started) = (1, Instant::now());
     let kind = records.signature_type();
     progress::phase(phases::READING, None);
-    Cursor::open(sql, &[], BATCH).each(|row| {
+    read(sql, &[], BATCH).each(|row| {
         if let Some(datum) = row.datum(0) {
             // SAFETY: the query selects a signature, which lives as long as the row.
             let signature = unsafe { kind.signature(datum) };

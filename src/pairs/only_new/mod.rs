@@ -14,9 +14,9 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use crate::pairs::records::{is_text, lock, RecordColumn};
 use crate::pairs::unique::has_equality;
 use pg::catalog::{self, is_of_server};
-use pg::cursor::Cursor;
 use pg::error::raise_as;
 use pg::function::arguments::Arguments;
+use pg::session::read;
 use pg::sql::Sql;
 
 pub use by_index::{pairs as indexed_pairs, unindexed_side};
@@ -69,7 +69,7 @@ impl NewRecords {
             "SELECT true FROM {} WHERE key IS NULL LIMIT 1",
             &[&self.oid],
         );
-        Cursor::open(sql, &[], 1).each(|_| {
+        read(sql, &[], 1).each(|_| {
             let message = format!("key of a record in \"{}\" is null", self.name);
             raise_as(
                 PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
@@ -83,7 +83,7 @@ impl NewRecords {
     pub fn count(&self) -> u64 {
         let sql = Sql::new("SELECT pg_catalog.count(*) FROM ").relation(self.oid);
         let mut count = 0;
-        Cursor::open(sql, &[], 1).each(|row| count = row.datum(0).map_or(0, |n| n.value() as u64));
+        read(sql, &[], 1).each(|row| count = row.integer(0) as u64);
         count
     }
 

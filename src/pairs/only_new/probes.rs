@@ -7,8 +7,8 @@ use crate::pairs::table::IndexedTable;
 use crate::pairs::unique::{repeated, Successive};
 use access::{mismatch, RowSort};
 use pg::budget::{push, reserve};
-use pg::cursor::Cursor;
 use pg::error::{raise, OrRaise};
+use pg::session::read;
 use pg::sql::Sql;
 use pg::tid::Tid;
 use pgrx::pg_sys;
@@ -62,7 +62,7 @@ impl Probes {
         let mut rows = RowSort::new(OneShape::default().layout(tag), memory);
         let (mut places, mut fits, mut last) = (Vec::new(), true, 0);
         let kind = records.signature_type();
-        let cursor = Cursor::open(sql, &[], BATCH);
+        let cursor = read(sql, &[], BATCH);
         let mut output = cursor.output(KEY);
         cursor.each_while(|row| {
             let value = |i| row.datum(i).expect("the query leaves out NULLs");

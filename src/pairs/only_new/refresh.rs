@@ -9,7 +9,6 @@ use crate::pairs::records::{is_text, lock, RecordColumn, Records};
 use crate::pairs::{verify, within};
 use pg::budget::push;
 use pg::catalog;
-use pg::cursor::{execute, modify, Cursor};
 use pg::error::raise_as;
 use pg::file::TemporaryFile;
 use pg::function::arguments::Arguments;
@@ -17,6 +16,7 @@ use pg::function::record::record;
 use pg::function::rows::new_text;
 use pg::memory::Scratch;
 use pg::session::not_during_recovery;
+use pg::session::{read, Session};
 use pg::sql::Sql;
 use pg::values::array::{float8_array, text_array};
 
@@ -100,7 +100,7 @@ impl PairTable {
     /// Errors: no privilege; a transaction that does not see what others have done to the table meanwhile (40001).
     fn lock(&self) {
         let sql = Sql::new("LOCK TABLE ").relation(self.oid);
-        execute(sql.text(" IN SHARE ROW EXCLUSIVE MODE"));
+        Session::begin(false).run(&sql.text(" IN SHARE ROW EXCLUSIVE MODE"), &[]);
         // SAFETY: a variable of this process.
         if unsafe { pg_sys::XactIsoLevel } < pg_sys::XACT_REPEATABLE_READ as i32 {
             return;
@@ -130,7 +130,7 @@ impl PairTable {
              pg_catalog.concat(tableoid, ctid, xmin), 0))) FROM {}",
             &[&self.oid],
         );
-        let cursor = Cursor::open(sql, &[], 1);
+        let cursor = read(sql, &[], 1);
         let mut output = cursor.output(0);
         let mut state = Vec::new();
         cursor.each(|row| {
@@ -155,8 +155,9 @@ impl PairTable {
                 "DELETE FROM {} AS p WHERE NOT EXISTS (SELECT FROM {} AS r WHERE r.{} IS NOT NULL AND {} {})",
                 &[&self.oid, &records.oid, signature, &compared(key), &column],
             );
-            deleted += modify(of_changed, &[]);
-            deleted += modify(of_gone, &[]);
+            let session = Session::begin(false);
+            deleted += session.run(&of_changed, &[]);
+            deleted += session.run(&of_gone, &[]);
         }
         deleted
     }
@@ -212,7 +213,7 @@ impl PairTable {
              (pg_catalog.unnest($1), pg_catalog.unnest($2), pg_catalog.unnest($3))",
             &[&self.oid],
         );
-        modify(sql, &arguments);
+        Session::begin(false).run(&sql, &arguments);
         some
     }
 }

@@ -3,7 +3,7 @@
 use crate::pairs::random::random;
 use crate::pairs::records::{Records, Relations};
 use pg::check_for_interrupts;
-use pg::cursor::Cursor;
+use pg::session::read;
 use pg::sql::Sql;
 use types::Bloom;
 
@@ -101,7 +101,7 @@ impl SampleSide {
         };
         let (mut all, mut most, mut state) = (0u64, MOST, 1);
         let signatures = records.signatures.len();
-        Cursor::open(sql, &[], BATCH).each(|row| {
+        read(sql, &[], BATCH).each(|row| {
             let read = || -> SampledProfile {
                 (0..signatures)
                     .map(|i| {

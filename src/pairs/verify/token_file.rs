@@ -7,11 +7,11 @@ use crate::pairs::only_new;
 use crate::pairs::records::{Records, Relations};
 use pg::budget::reserve;
 use pg::check_for_interrupts;
-use pg::cursor::Cursor;
 use pg::error::OrRaise;
 use pg::file::{RecordSort, SpillVec};
 use pg::function::rows::text_datum;
 use pg::progress::{self, phases};
+use pg::session;
 use pg::sql::Sql;
 use pg::values::array::text_array;
 use types::Tokens;
@@ -139,7 +139,7 @@ impl TokenFile {
                 arguments.push(text_array(&mut keys.collect::<Vec<_>>()));
                 sql = Sql::with("{} AND {}", &[&sql, &only_new::among(&records.key)]);
             }
-            let cursor = Cursor::open(sql, &arguments, BATCH);
+            let cursor = session::read(sql, &arguments, BATCH);
             let mut output = cursor.output(0);
             cursor.each(|row| {
                 let Some(key) = row.datum(0) else { return };

@@ -14,10 +14,10 @@ use crate::pairs::records::{RecordColumn, Records, Relations};
 use crate::pairs::unique::{self, Successive};
 use group::RecordGroup;
 use pg::catalog;
-use pg::cursor::{Cursor, QueryRow};
 use pg::error::raise_as;
 use pg::function::arguments::Arguments;
 use pg::progress::{self, phases};
+use pg::session::{read, QueryRow};
 use pg::sql::Sql;
 use pg::values::text::readable;
 
@@ -63,11 +63,8 @@ fn has_few(records: &Records) -> bool {
         ],
     );
     let mut is_few = false;
-    Cursor::open(sql, &[], 1).each(|row| {
-        let number = |i| {
-            row.datum(i)
-                .map_or(0.0, |n| f64::from_bits(n.value() as u64))
-        };
+    read(sql, &[], 1).each(|row| {
+        let number = |i| f64::from_bits(row.integer(i) as u64);
         let (all, squares) = (number(0), number(1));
         is_few = squares >= SAME * all * all && squares >= MANY * all;
     });
@@ -95,7 +92,7 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
     progress::phase(phases::READING_GROUPS, None);
     // Its files outlive the cursor, so it comes before.
     let mut group = RecordGroup::new(output, relations, ordered, threshold);
-    let cursor = Cursor::open(query(relations, ordered), &[], BATCH);
+    let cursor = read(query(relations, ordered), &[], BATCH);
     let mut key_text = cursor.output(KEY);
     let mut last: Vec<Successive> = (0..relations.left.within.len())
         .map(|i| cursor.column(EQUAL + i))
@@ -133,7 +130,7 @@ pub fn pairs(output: &mut PairOutput, relations: Relations<'_>, threshold: f64) 
 }
 
 /// A value of a column that the query leaves no NULL in.
-fn value(row: QueryRow, i: usize) -> pg_sys::Datum {
+fn value(row: QueryRow<'_>, i: usize) -> pg_sys::Datum {
     row.datum(i)
         .expect("the query leaves out records with a NULL")
 }

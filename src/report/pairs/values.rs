@@ -9,9 +9,9 @@ use crate::models::field_value;
 use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::repeated;
-use pg::cursor::Cursor;
+use pg::session::read;
 use pg::sql::Sql;
-use pg::values::text::{readable, Text};
+use pg::values::text::readable;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 200;
@@ -144,7 +144,7 @@ fn take_side(
             sql.literal(&CString::new(*key).unwrap_or_default())
         })
         .text("]::pg_catalog.text[])");
-    let cursor = Cursor::open(sql, &[], BATCH);
+    let cursor = read(sql, &[], BATCH);
     let mut key_output = cursor.output(0);
     let mut outputs: Vec<_> = (0..columns.len()).map(|i| cursor.output(i + 1)).collect();
     cursor.each(|row| {
@@ -159,11 +159,8 @@ fn take_side(
         if values.insert(key.clone(), shown.collect()).is_some() {
             repeated(sides.split(&key).1, records);
         }
-        let texts = (0..fields.len()).map(|i| {
-            let datum = row.datum(1 + columns.len() + i)?;
-            // SAFETY: the query selects texts, which live as long as the row.
-            Some(unsafe { Text::from_raw(datum) }.as_str().to_owned())
-        });
+        let texts =
+            (0..fields.len()).map(|i| Some(row.text(1 + columns.len() + i)?.as_str().to_owned()));
         found.texts.insert(key, texts.collect());
     });
 }

@@ -2,8 +2,8 @@
 
 use pgrx::pg_sys;
 
-use pg::cursor::Cursor;
 use pg::function::rows::text_datum;
+use pg::session::read;
 use pg::sql::Sql;
 use pg::values::text::readable;
 
@@ -50,7 +50,7 @@ fn sha256(text: &str) -> String {
     let sql = Sql::new("SELECT pg_catalog.encode(pg_catalog.sha256($1), 'base64')");
     // A bytea is stored as a text is.
     let bytes = text_datum(text.as_bytes());
-    let cursor = Cursor::open(sql, &[(pg_sys::BYTEAOID, bytes)], 1);
+    let cursor = read(sql, &[(pg_sys::BYTEAOID, bytes)], 1);
     let mut output = cursor.output(0);
     let mut hash = String::new();
     cursor.each(|row| {

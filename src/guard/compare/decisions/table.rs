@@ -8,7 +8,7 @@ use crate::guard::tables::column::wrong_type;
 use pg::catalog;
 use pg::message::{words, Message, OrMessage};
 use pg::relation::OpenRelation;
-use pg::saved_plan::SavedPlan;
+use pg::session::SavedPlan;
 use pg::sql::Sql;
 
 const CREATE: &str = "Create it by bloom_decisions_create().";

@@ -6,8 +6,8 @@ use super::DecidedRow;
 use crate::guard::candidates::{FoundKeys, SearchOutcome};
 use pg::catalog::column;
 use pg::catalog::privileges::{current_user, may_insert, may_use_schema};
-use pg::ffi;
 use pg::function::rows::text_datum;
+use pg::session::Session;
 use types::settings::{self, Decide};
 
 /// What `search` finds, which writes the keys of all rows where it is told to. If the session says that the row is
@@ -57,15 +57,10 @@ impl DecidedRow<'_> {
     ///
     /// Errors: as the INSERT.
     fn enter(&self, others: &[Vec<u8>]) {
-        // SAFETY: a trigger runs in a transaction. The connection is finished here, or by the server after an error.
-        // The values are of the types of the parameters.
-        unsafe {
-            ffi::SPI_connect();
-            for other in others {
-                let mut pair = [text_datum(&self.key), text_datum(other)];
-                self.decisions.insert.run(&mut pair);
-            }
-            ffi::SPI_finish();
+        let session = Session::begin(false);
+        for other in others {
+            let pair = [text_datum(&self.key), text_datum(other)];
+            self.decisions.insert.run(&session, pair);
         }
     }
 }

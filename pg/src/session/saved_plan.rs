@@ -5,6 +5,7 @@ use std::ffi::CString;
 
 use pgrx::pg_sys;
 
+use super::{QueryRow, Rows, Session};
 use crate::error::internal;
 use crate::ffi;
 use crate::sql::Sql;
@@ -27,48 +28,52 @@ impl<const N: usize> SavedPlan<N> {
         }
     }
 
-    /// Runs the statement.
+    /// Runs the statement with values of the types of its parameters, none of them NULL, and gives its rows.
     ///
-    /// # Safety
-    /// SPI is connected, and the values are of the types of the parameters.
-    pub unsafe fn run(&self, values: &mut [pg_sys::Datum; N]) {
-        // SAFETY: SPI is connected, and the plan has as many parameters as there are values, of their types.
+    /// Errors: as the statement.
+    pub fn run<'s>(
+        &self,
+        session: &'s Session,
+        mut values: [pg_sys::Datum; N],
+    ) -> Vec<QueryRow<'s>> {
+        let (plan, read_only) = (self.prepared(session), session.read_only);
+        // SAFETY: the session is connected, and the plan has as many parameters as there are values. What the statement
+        // returns stays until the session ends.
         unsafe {
-            let plan = self.prepared();
-            let code = ffi::SPI_execute_plan(plan, values.as_mut_ptr(), std::ptr::null(), false, 0);
+            let nulls = std::ptr::null();
+            let code = ffi::SPI_execute_plan(plan, values.as_mut_ptr(), nulls, read_only, 0);
             if code < 0 {
                 internal!("SPI_execute_plan returned {code}");
             }
+            let Some(table) = pg_sys::SPI_tuptable.as_ref() else {
+                return Vec::new();
+            };
+            let row = |i: u64| QueryRow::of(*table.vals.add(i as usize), table.tupdesc);
+            (0..pg_sys::SPI_processed).map(row).collect()
         }
     }
 
-    /// Runs the statement, a query of one value, and gives that of its first row; `None` for NULL. It lives until SPI
-    /// is finished.
-    ///
-    /// # Safety
-    /// As for [`SavedPlan::run`].
-    pub unsafe fn value(&self, values: &mut [pg_sys::Datum; N]) -> Option<pg_sys::Datum> {
-        // SAFETY: the caller promises it; after a query the server's variables hold its rows, of which each has a
-        // value.
+    /// Plans the statement for such values, and does not run it yet.
+    pub fn open<'s>(
+        &self,
+        session: &'s Session,
+        mut values: [pg_sys::Datum; N],
+    ) -> Rows<&'s Session> {
+        let (plan, read_only) = (self.prepared(session), session.read_only);
+        let (name, nulls) = (std::ptr::null(), std::ptr::null());
+        // SAFETY: as above; nobody else knows the cursor.
         unsafe {
-            self.run(values);
-            if pg_sys::SPI_processed == 0 {
-                return None;
-            }
-            let (rows, mut is_null) = (&*pg_sys::SPI_tuptable, false);
-            let value = pg_sys::SPI_getbinval(*rows.vals, rows.tupdesc, 1, &mut is_null);
-            (!is_null).then_some(value)
+            let values = values.as_mut_ptr();
+            let portal = ffi::SPI_cursor_open(name, plan, values, nulls, read_only);
+            Rows::of(session, portal, 1)
         }
     }
 
     /// The plan, which is valid as long as this lives.
-    ///
-    /// # Safety
-    /// SPI is connected.
-    pub unsafe fn prepared(&self) -> pg_sys::SPIPlanPtr {
+    fn prepared(&self, _: &Session) -> pg_sys::SPIPlanPtr {
         if self.plan.get().is_null() {
             let mut types = self.parameters;
-            // SAFETY: SPI is connected. The statement is a C string, and there are as many types as the number says. A
+            // SAFETY: the session is connected. The statement is a C string, and there are as many types as the number says. A
             // plan that is kept outlives the connection.
             unsafe {
                 let plan = ffi::SPI_prepare(self.statement.as_ptr(), N as i32, types.as_mut_ptr());
