@@ -8,7 +8,7 @@ use crate::write::{Compaction, IndexRow, MergeLock};
 use crate::{is_sigfile, meta};
 use base::{Error, ErrorKind, Result};
 use pg::catalog::privileges::{self, current_user, is_owner};
-use pg::error::{raise_as, OrRaise};
+use pg::error::{raise, sql_error, OrRaise};
 use pg::function::record::record;
 use pg::relation::OpenRelation;
 use pg::tid::Tid;
@@ -29,7 +29,7 @@ struct OpenedSigfile {
 }
 
 fn fail(code: PgSqlErrorCode, message: String) -> ! {
-    raise_as(code, &Error::new(ErrorKind::InvalidParameter, message))
+    raise(&sql_error(code, message))
 }
 
 impl OpenedSigfile {
@@ -132,10 +132,9 @@ fn may(index: pg_sys::Oid, table: pg_sys::Oid, owner_only: bool) -> bool {
 fn bloom_sigfile_merge(oid: pg_sys::Oid) -> i32 {
     // SAFETY: a state of the server is asked for.
     if unsafe { pg_sys::RecoveryInProgress() } {
-        raise_as(
-            PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION,
-            &Error::new(
-                ErrorKind::NotSupported,
+        raise(
+            &sql_error(
+                PgSqlErrorCode::ERRCODE_READ_ONLY_SQL_TRANSACTION,
                 "cannot execute bloom_sigfile_merge() during recovery",
             )
             .detail(format!(

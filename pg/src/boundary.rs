@@ -18,8 +18,9 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::panic::{CaughtError, ErrorReport, ErrorReportWithLevel};
 use pgrx::{PgLogLevel, PgSqlErrorCode};
 
+use super::error::sql_error;
 use super::ffi;
-use super::message::{words, Message};
+use super::message::Message;
 
 /// The payload of unwinding.
 pub struct Raised(pub Box<Message>);
@@ -171,7 +172,13 @@ fn message_of(payload: Box<dyn Any + Send>) -> Box<Message> {
         Err(other) => other,
     };
     let payload = match payload.downcast::<ErrorReport>() {
-        Ok(report) => return Message::of(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, report.message()),
+        Ok(report) => {
+            let internal = sql_error(
+                PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
+                report.message().as_bytes().to_vec(),
+            );
+            return Box::new(Message::from(&internal));
+        }
         Err(other) => other,
     };
     let said = match (
@@ -183,22 +190,23 @@ fn message_of(payload: Box<dyn Any + Send>) -> Box<Message> {
         _ => "unknown",
     };
     // A panic, which is a mistake of ours.
-    Message::of(
-        PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
-        words!("internal error of bloom_ident: {}", said),
-    )
-    .detail_log(PANICKED_AT.with_borrow(|at| words!("It began at {}.", at)))
-    .hint("Please report this with the statement that led to it.")
+    let message = format!("internal error of bloom_ident: {said}");
+    let mistake = sql_error(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message.into_bytes())
+        .detail_log(PANICKED_AT.with_borrow(|at| format!("It began at {at}.")))
+        .hint("Please report this with the statement that led to it.");
+    Box::new(Message::from(&mistake))
 }
 
 /// An error of the server, as far as pgrx has kept it.
 fn of_report(report: &ErrorReportWithLevel) -> Box<Message> {
-    let mut message = Message::of(report.sql_error_code(), report.message());
+    // What pgrx has is bytes of the database, whatever their type says.
+    let stored = |text: &str| text.as_bytes().to_vec();
+    let mut found = sql_error(report.sql_error_code(), stored(report.message()));
     if let Some(detail) = report.detail() {
-        message = message.detail(detail);
+        found = found.detail(stored(detail));
     }
     if let Some(hint) = report.hint() {
-        message = message.hint(hint);
+        found = found.hint(stored(hint));
     }
-    message
+    Box::new(Message::from(&found))
 }

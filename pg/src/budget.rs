@@ -1,9 +1,9 @@
 //! A bound on the memory of functions that hold all their data in memory: `maintenance_work_mem`. Above it they fail.
 
-use base::{Error, ErrorKind};
+use base::Error;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::error::{raise, raise_as};
+use crate::error::{raise, sql_error};
 
 /// The bytes that a function may use.
 #[derive(Clone, Copy)]
@@ -31,10 +31,9 @@ impl Budget {
         if needed <= self.bytes {
             return;
         }
-        raise_as(
-            PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-            &Error::new(
-                ErrorKind::LimitExceeded,
+        raise(
+            &sql_error(
+                PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
                 "pairs and records do not fit into maintenance_work_mem",
             )
             .detail(format!(

@@ -1,15 +1,17 @@
-//! Errors, warnings and notices with all their fields, in the database's encoding.
+//! Errors, warnings and notices with all their fields, in the database's encoding: what an [`Error`] becomes when it is
+//! raised, and what the server has raised.
 
 use std::ffi::{c_char, c_int, CStr};
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
+use base::error::Text;
+use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::boundary::Raised;
 use super::ffi;
-
-/// A value, or what the statement fails with.
-pub type OrMessage<T> = std::result::Result<T, Box<Message>>;
+use crate::error::raise;
+use crate::values::text::in_message;
 
 /// Encodes five characters as MAKE_SQLSTATE of elog.h does.
 pub const fn sqlstate(code: &[u8; 5]) -> c_int {
@@ -140,13 +142,13 @@ fn context() -> Vec<u8> {
 
 /// Runs statements of ours. That a row offends a constraint is raised as what `tell` makes of it, if it is these
 /// statements and foreign keys' own that have brought it about; what comes from functions of users passes as it is.
-pub fn translated<T>(run: impl FnOnce() -> T, tell: impl FnOnce(&Message) -> Box<Message>) -> T {
+pub fn translated<T>(run: impl FnOnce() -> T, tell: impl FnOnce(&Message) -> Error) -> T {
     let outer = context();
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => result,
         Err(payload) => match payload.downcast::<Raised>() {
             Ok(raised) if raised.0.is_violation() && raised.0.is_of_statements(&outer) => {
-                tell(&raised.0).raise()
+                raise(&tell(&raised.0))
             }
             Ok(raised) => resume_unwind(raised),
             Err(other) => resume_unwind(other),
@@ -165,29 +167,59 @@ pub struct Message {
 // SAFETY: its pointers are to constants, so another thread could read them; unwinding asks for a payload that is Send.
 unsafe impl Send for Message {}
 
-impl Message {
-    /// An error of this SQLSTATE, as [`sqlstate`] encodes it.
+/// The number of the SQLSTATE of an error.
+fn state(kind: ErrorKind) -> c_int {
+    let code = match kind {
+        ErrorKind::InvalidParameter => PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+        ErrorKind::InvalidText => PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION,
+        ErrorKind::InvalidBinary => PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION,
+        ErrorKind::DataException => PgSqlErrorCode::ERRCODE_DATA_EXCEPTION,
+        ErrorKind::DatetimeFormat => PgSqlErrorCode::ERRCODE_INVALID_DATETIME_FORMAT,
+        ErrorKind::DatetimeOverflow => PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW,
+        ErrorKind::NullNotAllowed => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+        ErrorKind::ArraySubscript => PgSqlErrorCode::ERRCODE_ARRAY_ELEMENT_ERROR,
+        ErrorKind::LimitExceeded => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+        ErrorKind::NotSupported => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+        ErrorKind::Corrupted => PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
+        ErrorKind::NewerFormat => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+        ErrorKind::OutOfMemory => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
+        ErrorKind::State(state) => return state,
+    };
+    code as c_int
+}
+
+impl From<&Error> for Message {
     #[cold]
-    pub fn new(code: c_int, message: impl Into<Vec<u8>>) -> Box<Message> {
+    fn from(error: &Error) -> Message {
         let mut texts = [const { None }; TEXTS];
-        texts[MESSAGE] = Some(message.into());
-        Box::new(Message {
+        for (i, text) in [MESSAGE, DETAIL, DETAIL_LOG, HINT]
+            .into_iter()
+            .zip(error.texts())
+        {
+            texts[i] = text.map(|text| match text {
+                Text::Utf8(text) => in_message(text),
+                Text::Stored(bytes) => bytes.clone(),
+            });
+        }
+        for (i, name) in [SCHEMA, TABLE, CONSTRAINT]
+            .into_iter()
+            .zip(error.object_names().into_iter().flatten())
+        {
+            texts[i] = Some(name.clone());
+        }
+        Message {
             data: pg_sys::ErrorData {
                 elevel: PgLogLevel::ERROR as c_int,
-                sqlerrcode: code,
+                sqlerrcode: state(error.kind()),
                 ..Default::default()
             },
             texts,
             caught: false,
-        })
+        }
     }
+}
 
-    /// An error of this SQLSTATE.
-    #[cold]
-    pub fn of(code: PgSqlErrorCode, message: impl Into<Vec<u8>>) -> Box<Message> {
-        Message::new(code as c_int, message)
-    }
-
+impl Message {
     /// Whether it says that a row offends a constraint, by an SQLSTATE of class 23.
     pub fn is_violation(&self) -> bool {
         self.data.sqlerrcode & 0xfff == sqlstate(b"23000")
@@ -244,65 +276,6 @@ impl Message {
     /// The server has raised it, so its context is complete.
     pub fn is_caught(&self) -> bool {
         self.caught
-    }
-
-    fn with(mut self: Box<Self>, text: usize, words: impl Into<Vec<u8>>) -> Box<Self> {
-        self.texts[text] = Some(words.into());
-        self
-    }
-
-    /// Whether it is of this SQLSTATE.
-    pub fn is_of(&self, code: PgSqlErrorCode) -> bool {
-        self.data.sqlerrcode == code as c_int
-    }
-
-    /// Whether it has a HINT.
-    pub fn has_hint(&self) -> bool {
-        self.texts[HINT].is_some()
-    }
-
-    /// The DETAIL: a whole sentence.
-    pub fn detail(self: Box<Self>, detail: impl Into<Vec<u8>>) -> Box<Self> {
-        self.with(DETAIL, detail)
-    }
-
-    /// This takes the place of the detail in the server's log.
-    pub fn detail_log(self: Box<Self>, detail: impl Into<Vec<u8>>) -> Box<Self> {
-        self.with(DETAIL_LOG, detail)
-    }
-
-    /// The HINT: what somebody can do.
-    pub fn hint(self: Box<Self>, hint: impl Into<Vec<u8>>) -> Box<Self> {
-        self.with(HINT, hint)
-    }
-
-    /// Adds to the DETAIL.
-    pub fn more_detail(mut self: Box<Self>, more: &[u8]) -> Box<Self> {
-        let detail = self.texts[DETAIL].take().unwrap_or_default();
-        self.with(DETAIL, [&detail, more].concat())
-    }
-
-    /// Adds to the HINT.
-    pub fn more_hint(mut self: Box<Self>, more: &[u8]) -> Box<Self> {
-        let hint = self.texts[HINT].take().unwrap_or_default();
-        self.with(HINT, [&hint, more].concat())
-    }
-
-    /// The schema, table and constraint that it is about, as fields for clients.
-    pub fn about(
-        self: Box<Self>,
-        schema: impl Into<Vec<u8>>,
-        table: impl Into<Vec<u8>>,
-        constraint: impl Into<Vec<u8>>,
-    ) -> Box<Self> {
-        let message = self.with(SCHEMA, schema).with(TABLE, table);
-        message.with(CONSTRAINT, constraint)
-    }
-
-    /// Fails the statement.
-    #[cold]
-    pub fn raise(self: Box<Self>) -> ! {
-        resume_unwind(Box::new(Raised(self)))
     }
 
     /// Sends it as a warning or a notice.

@@ -2,11 +2,12 @@
 
 use std::ops::Deref;
 
-use pgrx::{pg_sys, PgSqlErrorCode};
+use pgrx::pg_sys;
 
-use crate::error::fail;
+use crate::error::raise;
 use crate::ffi;
 use crate::tree::list;
+use base::{Error, ErrorKind};
 
 /// An open relation, which is closed when this is dropped.
 ///
@@ -98,10 +99,10 @@ impl OpenRelation {
         // SAFETY: a state of the server is asked for.
         if !permanent && unsafe { pg_sys::RecoveryInProgress() } {
             // The planner words it like this.
-            fail(
-                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+            raise(&Error::new(
+                ErrorKind::NotSupported,
                 "cannot access temporary or unlogged relations during recovery",
-            );
+            ));
         }
     }
 

@@ -3,10 +3,9 @@
 
 use std::ffi::CStr;
 
-use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::error::raise_as;
+use crate::error::{raise, sql_error};
 use crate::{check_for_interrupts, ffi};
 
 /// The layout of what processes share, at the beginning of its first part. A worker loads the library that is installed
@@ -27,10 +26,9 @@ impl Layout {
         if self == ours {
             return;
         }
-        raise_as(
-            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            &Error::new(
-                ErrorKind::InvalidParameter,
+        raise(
+            &sql_error(
+                PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 "parallel worker has loaded another version of bloom_ident than its leader",
             )
             .detail(format!(

@@ -2,13 +2,13 @@
 
 use std::ffi::{CStr, CString};
 
-use base::{Error, ErrorKind, Result};
+use base::{Error, Result};
 use pgrx::{pg_sys, Internal, PgSqlErrorCode};
 use signature::filter::query::THRESHOLD;
 use signature::filter::{newer_version, VERSION};
 
 use crate::array::Elements;
-use pg::error::{raise, raise_as, save_or_raise, OrRaise};
+use pg::error::{raise, save_or_raise, sql_error, OrRaise};
 use pg::values::varlena::build;
 
 /// A type as argument of a function and as its result. `$view` is the core's view of its bytes.
@@ -118,10 +118,9 @@ pub fn corrupt(of: &str, bytes: &[u8]) -> ! {
                 .hint("Install the version of bloom_ident that was used before."),
         );
     }
-    raise_as(
-        PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
-        &Error::new(
-            ErrorKind::InvalidBinary,
+    raise(
+        &sql_error(
+            PgSqlErrorCode::ERRCODE_DATA_CORRUPTED,
             format!("invalid stored value of type {of}"),
         )
         .detail(format!(

@@ -1,13 +1,12 @@
 //! Columns before the signature, which a search can give values of: rows are kept by a hash of them, their key. The
 //! operator class of such a column has the strategy number and the support function that one of access method hash has.
 
-use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::signature::key_columns;
 use crate::page::SigfileIndex;
 use pg::catalog;
-use pg::error::raise_as;
+use pg::error::{raise, sql_error};
 use pg::ffi;
 
 /// The strategy number of equality in the operator class of such a column.
@@ -164,8 +163,8 @@ pub fn check(index: SigfileIndex<'_>) {
     };
     let leading = leading_columns(index);
     let fail = |code, message: String, hint: &str| {
-        let error = Error::new(ErrorKind::InvalidParameter, message);
-        raise_as(code, &error.hint(hint))
+        let error = sql_error(code, message);
+        raise(&error.hint(hint))
     };
     if is_leading(leading) || (0..leading).any(|i| !is_leading(i)) {
         fail(

@@ -1,12 +1,12 @@
 //! Whether an operator class fits the access method.
 
+use pg::error::{sql_error, Tell};
 use std::ffi::CStr;
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::leading::{self, hash_function};
 use super::{operators, strategy};
-use pg::message::Message;
 use pg::values::text::readable;
 use pg::{entry, ffi};
 use types::objects::{is_bits, is_bits_query, is_query, is_signature};
@@ -27,7 +27,7 @@ pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
         let mut fail = |message: String| {
             let code = PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
             let message = format!("sigfile operator class for type {}: {message}", name(input));
-            Message::of(code, message).send(PgLogLevel::INFO);
+            sql_error(code, message).send(PgLogLevel::INFO);
             valid = false;
         };
         if hash_function(family, input).is_some() {

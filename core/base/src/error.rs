@@ -1,5 +1,5 @@
-//! The one error type of the core: worded as PostgreSQL words its errors, so that the extension
-//! only has to translate [`ErrorKind`] into an SQLSTATE.
+//! The one error type: worded as PostgreSQL words its errors, so that where one is raised its [`ErrorKind`] becomes an
+//! SQLSTATE, and nothing else changes.
 
 use std::fmt;
 
@@ -35,14 +35,55 @@ pub enum ErrorKind {
     NewerFormat,
     /// Memory could not be reserved (53200).
     OutOfMemory,
+    /// What only the server knows, by its number of the SQLSTATE.
+    State(i32),
+}
+
+/// A text of an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// Of ours.
+    Utf8(String),
+    /// With names and values, in the encoding of the database.
+    Stored(Vec<u8>),
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Text {
+        Text::Utf8(text.to_owned())
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Text {
+        Text::Utf8(text)
+    }
+}
+
+impl From<Vec<u8>> for Text {
+    fn from(text: Vec<u8>) -> Text {
+        Text::Stored(text)
+    }
+}
+
+impl Text {
+    /// The text, empty if it is not in UTF-8.
+    fn as_str(&self) -> &str {
+        match self {
+            Text::Utf8(text) => text,
+            Text::Stored(bytes) => str::from_utf8(bytes).unwrap_or_default(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Body {
     kind: ErrorKind,
-    message: String,
-    detail: Option<String>,
-    hint: Option<String>,
+    message: Text,
+    detail: Option<Text>,
+    detail_log: Option<Text>,
+    hint: Option<Text>,
+    about: Option<[Vec<u8>; 3]>,
     page: Option<u32>,
 }
 
@@ -54,38 +95,40 @@ pub struct Error(Box<Body>);
 impl Error {
     /// An error with a message only, which is half a sentence in lower case.
     #[cold]
-    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    pub fn new(kind: ErrorKind, message: impl Into<Text>) -> Self {
         Error(Box::new(Body {
             kind,
             message: message.into(),
             detail: None,
+            detail_log: None,
             hint: None,
+            about: None,
             page: None,
         }))
     }
 
     /// The error of an argument that is outside its range, or nothing that there is.
     #[cold]
-    pub fn invalid(message: impl Into<String>) -> Self {
+    pub fn invalid(message: impl Into<Text>) -> Self {
         Error::new(ErrorKind::InvalidParameter, message)
     }
 
     /// The error of two values that do not fit together, or of one that cannot be used so.
     #[cold]
-    pub fn data_exception(message: impl Into<String>) -> Self {
+    pub fn data_exception(message: impl Into<Text>) -> Self {
         Error::new(ErrorKind::DataException, message)
     }
 
     /// Something on a page that no code of ours can have written; `what` is half a sentence, as messages are.
     #[cold]
-    pub fn damaged(what: impl Into<String>) -> Self {
+    pub fn damaged(what: impl Into<Text>) -> Self {
         Error::new(ErrorKind::Corrupted, what)
     }
 
     /// Data that a newer version has stored; `what` is half a sentence, as messages are, and `ours` the format version
     /// that this one reads.
     #[cold]
-    pub fn newer_format(what: impl Into<String>, ours: impl fmt::Display) -> Self {
+    pub fn newer_format(what: impl Into<Text>, ours: impl fmt::Display) -> Self {
         Error::new(ErrorKind::NewerFormat, what).detail(format!(
             "A newer version of bloom_ident has stored it. This one reads format version {ours}."
         ))
@@ -100,15 +143,43 @@ impl Error {
 
     /// Adds a detail, a whole sentence.
     #[must_use]
-    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+    pub fn detail(mut self, detail: impl Into<Text>) -> Self {
         self.0.detail = Some(detail.into());
+        self
+    }
+
+    /// This takes the place of the detail in the server's log.
+    #[must_use]
+    pub fn detail_log(mut self, detail: impl Into<Text>) -> Self {
+        self.0.detail_log = Some(detail.into());
         self
     }
 
     /// Adds a hint, a whole sentence that says what to do.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Text>) -> Self {
         self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// The schema, table and constraint that it is about, as fields for clients.
+    #[must_use]
+    pub fn about(mut self, names: [Vec<u8>; 3]) -> Self {
+        self.0.about = Some(names);
+        self
+    }
+
+    /// Adds to the detail and to the hint, which are there.
+    #[must_use]
+    pub fn more(mut self, detail: &str, hint: &[u8]) -> Self {
+        for (text, more) in [
+            (&mut self.0.detail, detail.as_bytes()),
+            (&mut self.0.hint, hint),
+        ] {
+            if let Some(Text::Stored(text)) = text {
+                text.extend_from_slice(more);
+            }
+        }
         self
     }
 
@@ -138,23 +209,45 @@ impl Error {
 
     /// Half a sentence in lower case, with the values in it.
     pub fn message(&self) -> &str {
-        &self.0.message
+        self.0.message.as_str()
     }
 
     /// A whole sentence.
     pub fn detail_text(&self) -> Option<&str> {
-        self.0.detail.as_deref()
+        self.0.detail.as_ref().map(Text::as_str)
     }
 
     /// A whole sentence that says what to do.
     pub fn hint_text(&self) -> Option<&str> {
-        self.0.hint.as_deref()
+        self.0.hint.as_ref().map(Text::as_str)
+    }
+
+    /// Message, detail, detail for the log, and hint.
+    pub fn texts(&self) -> [Option<&Text>; 4] {
+        let Body {
+            message,
+            detail,
+            detail_log,
+            hint,
+            ..
+        } = &*self.0;
+        [
+            Some(message),
+            detail.as_ref(),
+            detail_log.as_ref(),
+            hint.as_ref(),
+        ]
+    }
+
+    /// Schema, table and constraint that it is about.
+    pub fn object_names(&self) -> Option<&[Vec<u8>; 3]> {
+        self.0.about.as_ref()
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
+        f.write_str(self.message())
     }
 }
 

@@ -2,11 +2,13 @@
 //!
 //! A look-up of something that does not exist gives `?`, kind 0 or InvalidOid, since others may drop it meanwhile.
 
+use crate::error::sql_error;
+use base::Result;
 use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::message::{words, Message, OrMessage};
+use crate::message::words;
 
 pub mod generated;
 pub mod operators;
@@ -198,12 +200,12 @@ pub fn access_method(method: pg_sys::Oid) -> CString {
 }
 
 /// Errors: there is no relation of this OID (42P01).
-pub fn check_exists(relation: pg_sys::Oid) -> OrMessage<()> {
+pub fn check_exists(relation: pg_sys::Oid) -> Result<()> {
     if kind(relation) != 0 {
         return Ok(());
     }
     let oid = relation.to_u32().to_string();
-    Err(Message::of(
+    Err(sql_error(
         PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
         words!("relation with OID {} does not exist", oid),
     ))

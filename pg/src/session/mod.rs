@@ -11,7 +11,7 @@ use crate::boundary::Raised;
 use crate::error::internal;
 use crate::ffi;
 use crate::memory::Scratch;
-use crate::message::OrMessage;
+use crate::message::Message;
 use crate::sql::Sql;
 
 pub mod fixed_settings;
@@ -166,7 +166,7 @@ impl Session {
     /// says what the server has raised.
     ///
     /// Errors: all others of the statement.
-    pub fn attempt(&self, sql: &Sql, parameters: &[Parameter]) -> OrMessage<u64> {
+    pub fn attempt(&self, sql: &Sql, parameters: &[Parameter]) -> Result<u64, Box<Message>> {
         // SAFETY: the subtransaction is ended on both ways out; memory and resources are as they were before it, as the
         // server asks for.
         unsafe {

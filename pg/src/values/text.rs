@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 
-use base::{Error, ErrorKind};
+use base::Error;
 use pgrx::pg_sys::pg_enc::{PG_SQL_ASCII, PG_UTF8};
 use pgrx::{pg_sys, FromDatum, PgSqlErrorCode};
 
-use crate::error::raise_as;
+use crate::error::{raise, sql_error};
 use crate::values::varlena::Varlena;
 
 /// A text argument.
@@ -30,10 +30,10 @@ impl<'a> Text<'a> {
         };
         let text = Text { value, converted };
         if std::str::from_utf8(text.bytes()).is_err() {
-            raise_as(
+            raise(&sql_error(
                 PgSqlErrorCode::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
-                &Error::new(ErrorKind::InvalidText, "text is not valid UTF-8"),
-            );
+                "text is not valid UTF-8",
+            ));
         }
         text
     }
@@ -172,10 +172,9 @@ fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
         return Cow::Borrowed(bytes);
     }
     if encoding == PG_SQL_ASCII as i32 {
-        raise_as(
-            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-            &Error::new(
-                ErrorKind::InvalidText,
+        raise(
+            &sql_error(
+                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
                 "cannot normalise non-ASCII text in a database with encoding SQL_ASCII",
             )
             .detail("SQL_ASCII does not say which characters the bytes stand for.")

@@ -19,6 +19,7 @@ use super::shape::Shape;
 use crate::bits::{intersect_bits, popcount};
 use crate::version::{check_version, VERSION};
 use base::error::shortened;
+use base::error::Text;
 use base::memory::reserve;
 use base::{Error, ErrorKind, Result};
 use bitvec::prelude::{BitSlice, Lsb0};
@@ -224,7 +225,7 @@ pub(crate) struct TextForm<'t> {
 
 impl<'t> TextForm<'t> {
     /// The error of a text that has not this form.
-    pub fn malformed(&self, detail: impl Into<String>) -> Error {
+    pub fn malformed(&self, detail: impl Into<Text>) -> Error {
         let (of, text) = (self.of, shortened(self.text, LONGEST));
         let message = format!("invalid input syntax for type {of}: \"{text}\"");
         Error::new(ErrorKind::InvalidText, message).detail(detail)

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use super::tree::{shown, Json};
 use super::HINT;
 use base::error::number;
+use base::error::Text;
 use base::{Error, Result};
 
 /// Shares that come from divisions may lie above 1 by this.
@@ -64,7 +65,7 @@ impl<'j> Place<'j> {
 
     /// The error of a value that cannot be; `detail` is a whole sentence that says what can.
     #[cold]
-    pub fn invalid(&self, detail: impl Into<String>) -> Error {
+    pub fn invalid(&self, detail: impl Into<Text>) -> Error {
         let path = match self.above {
             None => "it".into(),
             Some(_) => self.path(),
