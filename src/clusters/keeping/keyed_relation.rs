@@ -214,7 +214,7 @@ impl KeyedRelation {
     }
 }
 
-fn refuse_column(column: &str, relation: &str) -> ! {
+pub fn refuse_column(column: &str, relation: &str) -> ! {
     refuse(
         PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
         format!("column \"{column}\" of relation \"{relation}\" does not exist"),
