@@ -1,14 +1,20 @@
-//! Text to signatures.
+//! Texts and tokens to signatures, which texts and tokens a signature may hold, and several signatures into one.
 
+use base::Result;
 use pgrx::pg_sys;
-use signature::filter::Shape;
+use signature::filter::{contains_text, contains_token, Builder, Shape};
 use text::ngram::Gaps;
 
-use super::planned_shape::{planned_shape, DEFAULT_FPR, DEFAULT_MAX_CHARS, DEFAULT_NGRAM};
+use super::planned_shape::{
+    planned_shape, planned_shape_of_tokens, DEFAULT_FPR, DEFAULT_MAX_CHARS, DEFAULT_NGRAM,
+};
 use pg::error::OrRaise;
 use pg::values::text::Text;
+use pg::values::varlena::{aggregate_state, NewValue};
 use pg::{check_for_interrupts, entry};
-use types::{Elements, NewBloom};
+use types::{Bloom, Elements, NewBloom, Tokens};
+
+// Text to signatures.
 
 #[entry]
 fn bloom_signature(
@@ -96,4 +102,104 @@ fn bloom_signature_of_fields_filled(
     let fields = unsafe { (*fcinfo).args.as_slice(5)[4].value };
     // SAFETY: the fifth is a text[].
     unsafe { of_fields(planned_shape(max_chars, ngram, fpr), gaps, fields) }
+}
+
+// Tokens to signatures, and which tokens a signature may hold.
+
+fn add(tokens: &Tokens<'_>, to: &mut Builder<'_>) -> Result<()> {
+    tokens.all(|token| to.add_token(token).map(|()| true))?;
+    Ok(())
+}
+
+/// `(tokens text[], max_tokens integer, fpr float8) RETURNS bloom`
+#[entry]
+fn bloom_signature_of_tokens(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
+    // SAFETY: declared as this, and STRICT.
+    let (tokens, max_tokens, fpr) = unsafe {
+        let args = (*fcinfo).args.as_slice(3);
+        (
+            Tokens::argument(fcinfo, 0).or_raise(),
+            args[1].value.value() as i32,
+            f64::from_bits(args[2].value.value() as u64),
+        )
+    };
+    NewBloom::new(planned_shape_of_tokens(max_tokens, fpr), |builder| {
+        add(&tokens, builder)
+    })
+}
+
+/// `(signature bloom, tokens text[]) RETURNS bloom`
+#[entry]
+fn bloom_add_tokens(signature: Bloom<'_>, fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
+    let view = signature.view();
+    view.shape().check_of_tokens().or_raise();
+    // SAFETY: declared as this, and STRICT.
+    let tokens = unsafe { Tokens::argument(fcinfo, 1) }.or_raise();
+    NewBloom::changed(&view, |builder| add(&tokens, builder))
+}
+
+/// `(signature bloom, tokens text[]) RETURNS boolean`
+#[entry]
+fn bloom_contains_tokens(signature: Bloom<'_>, fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    let view = signature.view();
+    view.shape().check_of_tokens().or_raise();
+    // SAFETY: declared as this, and STRICT.
+    let tokens = unsafe { Tokens::argument(fcinfo, 1) }.or_raise();
+    tokens.all(|token| contains_token(&view, token)).or_raise()
+}
+
+// Which texts a signature may hold, and adding one.
+
+#[entry]
+fn bloom_contains(signature: Bloom<'_>, text: Text<'_>, by_word: bool, filler: bool) -> bool {
+    let gaps = Gaps::of(by_word, filler).or_raise();
+    contains_text(&signature.view(), text.as_str(), gaps, check_for_interrupts).or_raise()
+}
+
+#[entry]
+fn bloom_add(signature: Bloom<'_>, text: Text<'_>, by_word: bool, filler: bool) -> NewBloom {
+    NewBloom::changed(&signature.view(), |builder| {
+        builder.add_text(
+            text.as_str(),
+            Gaps::of(by_word, filler)?,
+            check_for_interrupts,
+        )
+    })
+}
+
+// Several signatures into one.
+
+/// `|`
+#[entry]
+fn bloom_or(a: Bloom<'_>, b: Bloom<'_>) -> NewBloom {
+    NewBloom::changed(&a.view(), |builder| builder.unite(&b.view()))
+}
+
+/// `&`
+#[entry]
+fn bloom_and(a: Bloom<'_>, b: Bloom<'_>) -> NewBloom {
+    NewBloom::changed(&a.view(), |builder| builder.intersect(&b.view()))
+}
+
+/// `(bloom, bloom) RETURNS bloom`
+///
+/// Transition and combine function of `bloom_union(bloom)`: the state is a signature of its own
+/// that grows in place. Called otherwise it is `|`.
+#[entry]
+fn bloom_union_step(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: declared as (bloom, bloom), and STRICT.
+    let (state, value) = unsafe {
+        let args = (*fcinfo).args.as_slice(2);
+        (args[0].value, Bloom::from_raw(args[1].value))
+    };
+    // SAFETY: the state is the first argument of this call, and nothing else refers to it.
+    let own = unsafe { aggregate_state(fcinfo, state) };
+    if let Some(mut builder) = own.and_then(Builder::in_place) {
+        builder.unite(&value.view()).or_raise();
+        builder.finish();
+        return NewValue(state);
+    }
+    // SAFETY: the state is a value of the type, and lives as long as the call.
+    let state = unsafe { Bloom::from_raw(state) };
+    NewValue(bloom_or(state, value).datum())
 }

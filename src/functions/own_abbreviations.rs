@@ -8,7 +8,7 @@ use std::rc::Rc;
 use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::functions::signature::signature;
+use super::signature::signature;
 use pg::error::{raise_as, OrRaise};
 use pg::function::rows::text_datum;
 use pg::session::{SavedPlan, Session};
