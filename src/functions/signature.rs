@@ -12,7 +12,7 @@ use pg::error::OrRaise;
 use pg::values::text::Text;
 use pg::values::varlena::{aggregate_state, NewValue};
 use pg::{check_for_interrupts, entry};
-use types::{Bloom, Elements, NewBloom, Tokens};
+use types::{Bloom, NewBloom, Tokens};
 
 // Text to signatures.
 
@@ -46,17 +46,18 @@ pub fn signature(
 /// Each field normalised and padded by itself, all in one signature; NULL fields are skipped.
 ///
 /// # Safety
-/// `fields` is a non-null `text[]`.
-unsafe fn of_fields(shape: Shape, gaps: Gaps, fields: pg_sys::Datum) -> NewBloom {
-    // SAFETY: the fields are a non-null `text[]`.
-    let fields = unsafe { Elements::of(fields) }.or_raise();
+/// Argument `i` is a `text[]`, and not NULL.
+unsafe fn of_fields(
+    fcinfo: pg_sys::FunctionCallInfo,
+    i: usize,
+    shape: Shape,
+    gaps: Gaps,
+) -> NewBloom {
+    // SAFETY: such an argument.
+    let fields = unsafe { Tokens::argument(fcinfo, i) }.or_raise();
     NewBloom::new(shape, |builder| {
-        for field in fields.iter().flatten() {
-            // SAFETY: an element of a text[], alive with the array.
-            let text = unsafe { Text::from_raw(field) };
-            builder.add_text(text.as_str(), gaps, check_for_interrupts)?;
-        }
-        Ok(())
+        let add = |field: &str| builder.add_text(field, gaps, check_for_interrupts);
+        all(&fields, add)
     })
 }
 
@@ -65,13 +66,9 @@ unsafe fn of_fields(shape: Shape, gaps: Gaps, fields: pg_sys::Datum) -> NewBloom
 /// The signature has the shape that bloom_signature gives by default.
 #[entry]
 fn bloom_signature_of_fields(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
-    // SAFETY: one argument, STRICT.
-    let fields = unsafe { (*fcinfo).args.as_slice(1)[0].value };
-    // SAFETY: that argument is a text[].
-    unsafe {
-        let shape = planned_shape(DEFAULT_MAX_CHARS, DEFAULT_NGRAM, DEFAULT_FPR);
-        of_fields(shape, Gaps::Closed, fields)
-    }
+    let shape = planned_shape(DEFAULT_MAX_CHARS, DEFAULT_NGRAM, DEFAULT_FPR);
+    // SAFETY: declared as this, and STRICT.
+    unsafe { of_fields(fcinfo, 0, shape, Gaps::Closed) }
 }
 
 /// `(ngram integer, max_chars integer, fpr float8, VARIADIC fields text[]) RETURNS bloom`
@@ -82,10 +79,9 @@ fn bloom_signature_of_fields_shaped(
     fpr: f64,
     fcinfo: pg_sys::FunctionCallInfo,
 ) -> NewBloom {
-    // SAFETY: four arguments, STRICT.
-    let fields = unsafe { (*fcinfo).args.as_slice(4)[3].value };
-    // SAFETY: the fourth is a text[].
-    unsafe { of_fields(planned_shape(max_chars, ngram, fpr), Gaps::Closed, fields) }
+    let shape = planned_shape(max_chars, ngram, fpr);
+    // SAFETY: declared as this, and STRICT.
+    unsafe { of_fields(fcinfo, 3, shape, Gaps::Closed) }
 }
 
 /// `(ngram integer, max_chars integer, fpr float8, filler boolean, VARIADIC fields text[]) RETURNS bloom`
@@ -98,17 +94,16 @@ fn bloom_signature_of_fields_filled(
     fcinfo: pg_sys::FunctionCallInfo,
 ) -> NewBloom {
     let gaps = Gaps::of(false, filler).or_raise();
-    // SAFETY: five arguments, STRICT.
-    let fields = unsafe { (*fcinfo).args.as_slice(5)[4].value };
-    // SAFETY: the fifth is a text[].
-    unsafe { of_fields(planned_shape(max_chars, ngram, fpr), gaps, fields) }
+    let shape = planned_shape(max_chars, ngram, fpr);
+    // SAFETY: declared as this, and STRICT.
+    unsafe { of_fields(fcinfo, 4, shape, gaps) }
 }
 
 // Tokens to signatures, and which tokens a signature may hold.
 
-fn add(tokens: &Tokens<'_>, to: &mut Builder<'_>) -> Result<()> {
-    tokens.all(|token| to.add_token(token).map(|()| true))?;
-    Ok(())
+/// Adds each of these texts or tokens.
+fn all(texts: &Tokens<'_>, mut add: impl FnMut(&str) -> Result<()>) -> Result<()> {
+    texts.all(|text| add(text).map(|()| true)).map(|_| ())
 }
 
 /// `(tokens text[], max_tokens integer, fpr float8) RETURNS bloom`
@@ -124,7 +119,7 @@ fn bloom_signature_of_tokens(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
         )
     };
     NewBloom::new(planned_shape_of_tokens(max_tokens, fpr), |builder| {
-        add(&tokens, builder)
+        all(&tokens, |token| builder.add_token(token))
     })
 }
 
@@ -135,7 +130,9 @@ fn bloom_add_tokens(signature: Bloom<'_>, fcinfo: pg_sys::FunctionCallInfo) -> N
     view.shape().check_of_tokens().or_raise();
     // SAFETY: declared as this, and STRICT.
     let tokens = unsafe { Tokens::argument(fcinfo, 1) }.or_raise();
-    NewBloom::changed(&view, |builder| add(&tokens, builder))
+    NewBloom::changed(&view, |builder| {
+        all(&tokens, |token| builder.add_token(token))
+    })
 }
 
 /// `(signature bloom, tokens text[]) RETURNS boolean`
