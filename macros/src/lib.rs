@@ -1,4 +1,4 @@
-//! The attribute `#[entry]`, on every Rust function that PostgreSQL calls.
+//! The attribute `#[entry]`, on every Rust function that PostgreSQL calls, and `sql!`, which writes statements.
 //!
 //! An error must leave such a function as an error of the server with all its fields, and never as a Rust panic.
 //! `pg::boundary::enter` does that, and this attribute puts it around the function. It stands in for pgrx's
@@ -9,7 +9,7 @@ use quote::{format_ident, quote, ToTokens};
 use syn::punctuated::Punctuated;
 use syn::{
     parse_macro_input, parse_quote, Attribute, Error, Expr, ExprLit, FnArg, GenericArgument, Ident,
-    ItemFn, Lifetime, Lit, Meta, Pat, PathArguments, ReturnType, Token, Type,
+    ItemFn, Lifetime, Lit, LitStr, Meta, Pat, PathArguments, ReturnType, Token, Type,
 };
 
 type Properties = Punctuated<Ident, Token![,]>;
@@ -45,6 +45,43 @@ pub fn entry(properties: TokenStream, item: TokenStream) -> TokenStream {
         sql_function(&function, &properties)
     };
     expanded.unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// A part of a statement for the server, as `format!` writes texts: what a name in braces, or a field of it, stands for
+/// is put in as `pg::sql::SqlPart` says. Braces of the statement are doubled.
+#[proc_macro]
+pub fn sql(text: TokenStream) -> TokenStream {
+    let text = parse_macro_input!(text as LitStr);
+    statement(&text)
+        .unwrap_or_else(Error::into_compile_error)
+        .into()
+}
+
+fn statement(literal: &LitStr) -> syn::Result<proc_macro2::TokenStream> {
+    // Braces of the statement, as long as the others are looked for.
+    const DOUBLED: [(&str, &str, &str); 2] = [("{{", "\u{1}", "{"), ("}}", "\u{2}", "}")];
+    let mut text = literal.value();
+    for (doubled, mark, _) in DOUBLED {
+        text = text.replace(doubled, mark);
+    }
+    let plain = |text: &str| {
+        let all = DOUBLED.into_iter();
+        all.fold(text.to_owned(), |text, (_, mark, brace)| {
+            text.replace(mark, brace)
+        })
+    };
+    let mut parts = text.split('{');
+    let first = plain(parts.next().unwrap_or_default());
+    let mut sql = quote!(::pg::sql::Sql::new(#first));
+    for part in parts {
+        let Some((name, text)) = part.split_once('}') else {
+            return Err(Error::new_spanned(literal, "a brace is not closed"));
+        };
+        let name: Expr = LitStr::new(name, literal.span()).parse()?;
+        let text = plain(text);
+        sql = quote!(::pg::sql::SqlPart::add(&#name, #sql).text(#text));
+    }
+    Ok(sql)
 }
 
 fn is_c_unwind(function: &ItemFn) -> bool {

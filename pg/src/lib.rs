@@ -36,5 +36,5 @@ pub mod tid;
 pub mod tree;
 pub mod values;
 
-pub use bloom_ident_macros::entry;
+pub use bloom_ident_macros::{entry, sql};
 pub use interrupts::{check_for_interrupts, interrupts_are_pending};

@@ -110,12 +110,7 @@ impl Sql {
 
     /// An operator, with its schema.
     pub fn operator(self, oid: pg_sys::Oid) -> Sql {
-        let (schema, name) = catalog::operators::named(oid);
-        self.text("OPERATOR(")
-            .name(&schema)
-            .text(".")
-            .bytes(name.to_bytes())
-            .text(")")
+        catalog::operators::named(oid).add(self)
     }
 
     /// `COLLATE` and the collation, nothing if there is none.
@@ -144,6 +139,15 @@ impl Sql {
         })
     }
 
+    /// All of these parts, with a text between them.
+    pub fn join(parts: impl IntoIterator<Item = impl SqlPart>, between: &str) -> Sql {
+        let mut parts = parts.into_iter();
+        let first = parts.next().map(|first| first.add(Sql::new("")));
+        parts.fold(first.unwrap_or(Sql::new("")), |sql, part| {
+            part.add(sql.text(between))
+        })
+    }
+
     /// For the server.
     pub fn into_c(self) -> CString {
         CString::new(self.0).expect("names have no zero bytes")
@@ -155,14 +159,42 @@ impl Sql {
     }
 }
 
-/// What [`Sql::with`] puts in: an identifier, a locked relation, or another part.
+/// A string constant.
+pub fn literal(value: &CStr) -> Sql {
+    Sql::new("").literal(value)
+}
+
+/// What `sql!` and [`Sql::with`] put in: an identifier, an operator by its schema and name, a locked relation, another
+/// part, or text.
 pub trait SqlPart {
     fn add(&self, sql: Sql) -> Sql;
+}
+
+impl<T: SqlPart + ?Sized> SqlPart for &T {
+    fn add(&self, sql: Sql) -> Sql {
+        (**self).add(sql)
+    }
+}
+
+impl SqlPart for CStr {
+    fn add(&self, sql: Sql) -> Sql {
+        sql.name(self)
+    }
 }
 
 impl SqlPart for CString {
     fn add(&self, sql: Sql) -> Sql {
         sql.name(self)
+    }
+}
+
+impl SqlPart for (CString, CString) {
+    fn add(&self, sql: Sql) -> Sql {
+        sql.text("OPERATOR(")
+            .name(&self.0)
+            .text(".")
+            .bytes(self.1.to_bytes())
+            .text(")")
     }
 }
 
@@ -175,5 +207,23 @@ impl SqlPart for pg_sys::Oid {
 impl SqlPart for Sql {
     fn add(&self, sql: Sql) -> Sql {
         sql.sql(self)
+    }
+}
+
+impl SqlPart for str {
+    fn add(&self, sql: Sql) -> Sql {
+        sql.text(self)
+    }
+}
+
+impl SqlPart for String {
+    fn add(&self, sql: Sql) -> Sql {
+        sql.text(self)
+    }
+}
+
+impl SqlPart for usize {
+    fn add(&self, sql: Sql) -> Sql {
+        sql.text(&self.to_string())
     }
 }

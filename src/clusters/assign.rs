@@ -1,6 +1,6 @@
 //! `bloom_assign`: of pairs of two sides those that give each record one partner at the most.
 
-use base::{Error, ErrorKind};
+use base::Error;
 use linkage::assignment::{optimal, WeightedPair};
 use pgrx::{pg_sys, IntoDatum};
 
@@ -30,11 +30,8 @@ impl Preference {
             "greedy" => Preference::Greedy,
             "optimal" => Preference::Optimal,
             _ => raise(
-                &Error::new(
-                    ErrorKind::InvalidParameter,
-                    format!("unrecognized method of assignment \"{name}\""),
-                )
-                .detail("The methods are \"greedy\" and \"optimal\"."),
+                &Error::invalid(format!("unrecognized method of assignment \"{name}\""))
+                    .detail("The methods are \"greedy\" and \"optimal\"."),
             ),
         }
     }
@@ -95,16 +92,13 @@ fn bloom_assign(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             let mut edges = Vec::new();
             let [a_pair, a_record] = CORE;
             let keys = pairs.ordered(a_pair, a_record, |[a, b], measures| {
-                let (weight, value) = (weight(measures), measures[0]);
-                push(
-                    &mut edges,
-                    WeightedPair {
-                        a,
-                        b,
-                        weight,
-                        value,
-                    },
-                );
+                let pair = WeightedPair {
+                    a,
+                    b,
+                    weight: weight(measures),
+                    value: measures[0],
+                };
+                push(&mut edges, pair);
             });
             for kept in optimal(edges, check_for_interrupts).or_raise() {
                 put(keys.of([kept.a, kept.b]), kept.value);

@@ -30,7 +30,7 @@ fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let (on_conflict, most) = (on_conflict(&arguments.text(8)), max_size(arguments, 9));
     let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
     let records = records.verified(given(arguments, 5, threshold).as_ref());
-    let choice = KeepChoice::of_relation(arguments, 10, records.oid, arguments.name(1));
+    let choice = KeepChoice::of_relation(arguments, 10, &records);
     let decisions = arguments.datum(7).map(|_| {
         let relations = Relations::one(&records);
         // otherwise a cluster could have records that are gone

@@ -1,17 +1,19 @@
 //! Records grouped into clusters by their pairs.
 
+use base::memory::filled;
 use base::{Error, ErrorKind};
 use linkage::clusters::{decided, Bounds, Clusters, Links, Pair};
 use pgrx::PgSqlErrorCode;
 
 use crate::clusters::grouping::Grouping;
+use crate::clusters::keeping::refuse;
 use crate::pairs::decisions::Decisions;
 use crate::pairs::dictionary::{positions, KeyDictionary};
 use crate::pairs::records::Records;
 use crate::pairs::unique::not_unique;
-use pg::budget::{push, reserve};
+use pg::budget::push;
 use pg::check_for_interrupts;
-use pg::error::{raise_as, warn, OrRaise};
+use pg::error::{warn, OrRaise};
 use pg::progress::{self, phases};
 use pg::values::text::readable;
 
@@ -148,15 +150,12 @@ impl Clustered {
         grouping.decisions.iter().for_each(|d| d.tell_reopened());
         let refused = self.clusters.refused();
         if refused > 0 {
+            let pairs = if refused == 1 { "pair is" } else { "pairs are" };
+            let message = format!(
+                "{refused} {pairs} left out, since a cluster would have more than {most} records"
+            );
             warn(
-                &Error::new(
-                    ErrorKind::LimitExceeded,
-                    format!(
-                        "{refused} {} left out, since a cluster would have more than {most} records",
-                        if refused == 1 { "pair is" } else { "pairs are" }
-                    ),
-                )
-                .detail("Such a cluster often hangs together by records that say little, such as nearly empty ones.")
+                &Error::new(ErrorKind::LimitExceeded, message).detail("Such a cluster often hangs together by records that say little, such as nearly empty ones.")
                 .hint("Look at the pairs of its records, raise the threshold, or raise \"max_size\"."),
             );
         }
@@ -211,9 +210,7 @@ fn check_unique(
         let message = format!("more than one record has the key \"{}\"", key(i));
         not_unique(message, records);
     }
-    let mut given = Vec::new();
-    reserve(&mut given, order.len());
-    given.resize(order.len(), 0usize);
+    let mut given = filled(order.len(), 0usize).or_raise();
     for pair in pairs {
         check_for_interrupts();
         given[pair.a as usize] += 1;
@@ -226,14 +223,9 @@ fn check_unique(
     others.sort_unstable();
     let twice = others.windows(2).find(|w| w[0] == w[1]);
     let other = twice.expect("a pair that came twice")[0];
-    not_unique(
-        format!(
-            "more than one record has the key \"{}\" or \"{}\"",
-            key(i),
-            key(other)
-        ),
-        records,
-    );
+    let (key, other) = (key(i), key(other));
+    let message = format!("more than one record has the key \"{key}\" or \"{other}\"");
+    not_unique(message, records);
 }
 
 /// Fails the statement with 22000: decisions contradict each other along a chain of records.
@@ -256,10 +248,10 @@ fn refuse_contradiction<'a>(
         keys.splice(SHOWN / 2..SHOWN / 2 + more, [format!("({more} more)")]);
     }
     let same = keys.join(" is the same as ");
-    raise_as(
+    refuse(
         PgSqlErrorCode::ERRCODE_DATA_EXCEPTION,
-        &Error::new(ErrorKind::DataException, message)
-            .detail(format!("{same}, {end}."))
-            .hint("Decide anew about one of these pairs, or pass on_conflict => 'newer' to have newer decisions win."),
+        message,
+        &format!("{same}, {end}."),
+        "Decide anew about one of these pairs, or pass on_conflict => 'newer' to have newer decisions win.",
     )
 }

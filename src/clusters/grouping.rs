@@ -1,6 +1,6 @@
 //! How pairs become clusters: method, threshold, decisions, and a largest size.
 
-use base::{Error, ErrorKind};
+use base::Error;
 use linkage::clusters::{average, centres, components, Bounds, Clusters, Links, OnConflict};
 
 use crate::clusters::pair_list::Overhead;
@@ -28,11 +28,8 @@ impl Method {
             "centre" => Method::Centre,
             "average" => Method::Average,
             _ => raise(
-                &Error::new(
-                    ErrorKind::InvalidParameter,
-                    format!("unrecognized clustering method \"{name}\""),
-                )
-                .detail("The methods are \"components\", \"centre\" and \"average\"."),
+                &Error::invalid(format!("unrecognized clustering method \"{name}\""))
+                    .detail("The methods are \"components\", \"centre\" and \"average\"."),
             ),
         }
     }
@@ -112,10 +109,10 @@ pub fn on_conflict(name: &str) -> OnConflict {
         "error" => OnConflict::Refuse,
         "newer" => OnConflict::Newer,
         _ => raise(
-            &Error::new(
-                ErrorKind::InvalidParameter,
-                format!("unrecognized value of \"on_conflict\": \"{}\"", name),
-            )
+            &Error::invalid(format!(
+                "unrecognized value of \"on_conflict\": \"{}\"",
+                name
+            ))
             .detail("The values are \"error\" and \"newer\"."),
         ),
     }
@@ -131,11 +128,8 @@ pub fn max_size(arguments: Arguments, i: usize) -> u32 {
     let size = size.value() as i32;
     if size < 2 {
         raise(
-            &Error::new(
-                ErrorKind::InvalidParameter,
-                format!("max_size {size} is out of range"),
-            )
-            .detail("A cluster has at least 2 records."),
+            &Error::invalid(format!("max_size {size} is out of range"))
+                .detail("A cluster has at least 2 records."),
         );
     }
     size as u32

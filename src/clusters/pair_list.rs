@@ -5,10 +5,11 @@ use base::{Error, ErrorKind};
 use linkage::clusters::Pair;
 use pgrx::PgSqlErrorCode;
 
+use crate::clusters::keeping::refuse;
 use crate::pairs::decisions::Decisions;
 use crate::pairs::dictionary::{KeyDictionary, KeySides};
 use pg::budget::{push, Budget};
-use pg::error::{raise, raise_as, OrRaise};
+use pg::error::{raise, OrRaise};
 use pg::output::OutputFunction;
 use pg::session::{QueryRow, Rows};
 use pg::values::text::readable;
@@ -29,12 +30,10 @@ impl PairReader {
     }
 
     fn refuse_null(&self, what: &str) -> ! {
+        let message = format!("{what} of a pair in \"{}\" is null", self.name);
         raise(
-            &Error::new(
-                ErrorKind::NullNotAllowed,
-                format!("{what} of a pair in \"{}\" is null", self.name),
-            )
-            .hint("Give a view that leaves such pairs out."),
+            &Error::new(ErrorKind::NullNotAllowed, message)
+                .hint("Give a view that leaves such pairs out."),
         )
     }
 
@@ -76,11 +75,11 @@ pub fn refuse_one_key(key: &[u8], name: &str) -> ! {
         "both keys of a pair in \"{name}\" are \"{}\"",
         readable(key)
     );
-    raise_as(
+    refuse(
         PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-        &Error::new(ErrorKind::DataException, message)
-            .detail("A key names one record, and a pair is of two.")
-            .hint("Find pairs by a column whose values are unique, make keys of two tables different, or give a view that leaves such pairs out."),
+        message,
+        "A key names one record, and a pair is of two.",
+        "Find pairs by a column whose values are unique, make keys of two tables different, or give a view that leaves such pairs out.",
     )
 }
 
@@ -161,13 +160,9 @@ impl<'a> PairList<'a> {
     /// Errors: more than maintenance_work_mem.
     fn check(&self) {
         let (pairs, records) = (self.pairs.len(), self.keys.len());
-        let Overhead {
-            a_pair,
-            a_record,
-            held,
-        } = self.overhead;
-        let needed =
-            held + pairs * (size_of::<Pair>() + a_pair) + records * a_record + self.keys.memory();
+        let over = self.overhead;
+        let a_pair = size_of::<Pair>() + over.a_pair;
+        let needed = over.held + pairs * a_pair + records * over.a_record + self.keys.memory();
         self.budget
             .check(needed, || format!("{pairs} pairs of {records} records"));
     }

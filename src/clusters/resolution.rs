@@ -1,15 +1,17 @@
 //! Which records belong together, as found or as known to be true: pairs of records, or a label for each record.
 
+use base::memory::filled;
 use base::{Error, ErrorKind};
 use linkage::clusters::labels;
 use pgrx::PgSqlErrorCode;
 
+use crate::clusters::keeping::refuse;
 use crate::clusters::pair_list::refuse_one_key;
 use crate::clusters::source::{Form, Source};
 use crate::pairs::dictionary::{KeyDictionary, NONE};
 use pg::budget::{push, reserve, Budget};
 use pg::check_for_interrupts;
-use pg::error::{raise, raise_as, OrRaise};
+use pg::error::{raise, OrRaise};
 use pg::values::text::readable;
 
 /// Which records belong together, by the numbers of their keys.
@@ -21,17 +23,11 @@ pub enum Resolution {
     Labels(Vec<u32>),
 }
 
-fn text(bytes: &[u8]) -> String {
-    readable(bytes)
-}
-
 fn refuse_null(column: &str, source: &Source) -> ! {
+    let message = format!("column \"{column}\" of \"{}\" is null", source.name);
     raise(
-        &Error::new(
-            ErrorKind::NullNotAllowed,
-            format!("column \"{column}\" of \"{}\" is null", source.name),
-        )
-        .hint("Give a view that leaves such rows out."),
+        &Error::new(ErrorKind::NullNotAllowed, message)
+            .hint("Give a view that leaves such rows out."),
     )
 }
 
@@ -72,7 +68,8 @@ impl Resolution {
             }
         };
         let most = given.iter().filter(|&&label| label != NONE).max();
-        let mut first = filled(most.map_or(0, |&label| label as usize + 1));
+        let labels = most.map_or(0, |&label| label as usize + 1);
+        let mut first = filled(labels, NONE).or_raise();
         let mut result = Vec::new();
         reserve(&mut result, records.len());
         for (position, &record) in (0..).zip(records) {
@@ -88,13 +85,6 @@ impl Resolution {
         }
         result
     }
-}
-
-fn filled(n: usize) -> Vec<u32> {
-    let mut filled = Vec::new();
-    reserve(&mut filled, n);
-    filled.resize(n, NONE);
-    filled
 }
 
 fn read_pairs(source: &Source, keys: &mut KeyDictionary, held: usize) -> Vec<(u32, u32)> {
@@ -149,16 +139,9 @@ fn read_labels(source: &Source, keys: &mut KeyDictionary, held: usize) -> Vec<u3
             push(&mut labels, NONE);
         }
         let known = &mut labels[record as usize];
-        if *known == label {
-            refuse_twice(source, keys.key(record));
-        }
         if *known != NONE {
-            refuse_two_labels(
-                source,
-                keys.key(record),
-                names.key(*known),
-                names.key(label),
-            );
+            let of = [*known, label].map(|label| names.key(label));
+            refuse_again(source, keys.key(record), of);
         }
         *known = label;
         check(&labels, &names, keys);
@@ -166,39 +149,22 @@ fn read_labels(source: &Source, keys: &mut KeyDictionary, held: usize) -> Vec<u3
     labels
 }
 
-fn refuse_twice(source: &Source, key: &[u8]) -> ! {
-    raise_as(
-        PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-        &Error::new(
-            ErrorKind::DataException,
-            format!(
-                "key \"{}\" of \"{}\" comes more than once",
-                text(key),
-                source.name
-            ),
-        )
-        .hint("A key names one record, and a record is in one cluster."),
-    )
-}
-
-fn refuse_two_labels(source: &Source, key: &[u8], one: &[u8], other: &[u8]) -> ! {
+/// Fails the statement with 21000: a key comes again, in one cluster or in two.
+fn refuse_again(source: &Source, key: &[u8], mut clusters: [&[u8]; 2]) -> ! {
     // The order in the message does not depend on the order of the rows.
-    let (one, other) = (one.min(other), one.max(other));
-    raise_as(
+    clusters.sort();
+    let [one, other] = clusters.map(readable);
+    let (what, detail) = match clusters[0] == clusters[1] {
+        true => ("comes more than once", String::new()),
+        false => (
+            "is in two clusters",
+            format!("They are \"{one}\" and \"{other}\"."),
+        ),
+    };
+    refuse(
         PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-        &Error::new(
-            ErrorKind::DataException,
-            format!(
-                "key \"{}\" of \"{}\" is in two clusters",
-                text(key),
-                source.name
-            ),
-        )
-        .detail(format!(
-            "They are \"{}\" and \"{}\".",
-            text(one),
-            text(other)
-        ))
-        .hint("A key names one record, and a record is in one cluster."),
+        format!("key \"{}\" of \"{}\" {what}", readable(key), source.name),
+        &detail,
+        "A key names one record, and a record is in one cluster.",
     )
 }

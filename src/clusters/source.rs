@@ -2,16 +2,16 @@
 
 use std::ffi::CString;
 
-use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use crate::clusters::keeping::refuse;
 use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::{lock, RecordColumn};
-use crate::pairs::source_columns::{has, refuse};
+use crate::pairs::source_columns::{has, refuse as refuse_columns};
 use pg::catalog::is_of_server;
-use pg::error::raise_as;
-use pg::progress::{self, phases};
+use pg::progress::{self, phases, JobPhase};
 use pg::session::{read, Rows};
+use pg::sql;
 use pg::sql::Sql;
 
 /// Rows fetched at a time.
@@ -50,13 +50,20 @@ impl Source {
         } else if has(oid, &[c"a", c"b", c"probability"]) {
             "probability"
         } else {
-            refuse(&name, "a, b and similarity, or a, b and probability")
+            refuse_columns(&name, "a, b and similarity, or a, b and probability")
         };
+        Source {
+            value,
+            ..Source::new(oid, name, Form::Pairs)
+        }
+    }
+
+    fn new(oid: pg_sys::Oid, name: String, form: Form) -> Source {
         Source {
             oid,
             name,
-            form: Form::Pairs,
-            value,
+            form,
+            value: "similarity",
             sides: KeySides::One,
         }
     }
@@ -67,26 +74,15 @@ impl Source {
         let form = match (has(oid, &[c"a", c"b"]), has(oid, &[c"key", c"cluster"])) {
             (true, false) => Form::Pairs,
             (false, true) => Form::Labels,
-            (false, false) => refuse(&name, "a and b, or key and cluster"),
-            (true, true) => raise_as(
+            (false, false) => refuse_columns(&name, "a and b, or key and cluster"),
+            (true, true) => refuse(
                 PgSqlErrorCode::ERRCODE_AMBIGUOUS_COLUMN,
-                &Error::new(
-                    ErrorKind::InvalidParameter,
-                    format!(
-                        "relation \"{name}\" has the columns a and b, and key and cluster, too"
-                    ),
-                )
-                .detail("Either are expected: a and b of pairs, or key and cluster of records.")
-                .hint("Give a view with the columns that are meant."),
+                format!("relation \"{name}\" has the columns a and b, and key and cluster, too"),
+                "Either are expected: a and b of pairs, or key and cluster of records.",
+                "Give a view with the columns that are meant.",
             ),
         };
-        Source {
-            oid,
-            name,
-            form,
-            value: "similarity",
-            sides: KeySides::One,
-        }
+        Source::new(oid, name, form)
     }
 
     /// The pairs of a linkage: a is a key of one relation, b of another.
@@ -95,35 +91,28 @@ impl Source {
     pub fn of_linked_pairs(oid: pg_sys::Oid) -> Source {
         let name = lock(oid);
         if !has(oid, &[c"a", c"b"]) {
-            refuse(&name, "a and b");
+            refuse_columns(&name, "a and b");
         }
         Source {
-            oid,
-            name,
-            form: Form::Pairs,
-            value: "similarity",
             sides: KeySides::Two,
+            ..Source::new(oid, name, Form::Pairs)
         }
     }
 
     /// Reads its rows: a and b, or key and cluster.
     pub fn rows(&self) -> Rows {
-        let (phase, sql) = match self.form {
-            Form::Pairs => (phases::READING_PAIRS, "SELECT a, b FROM "),
-            Form::Labels => (phases::READING_LABELS, "SELECT key, cluster FROM "),
-        };
-        progress::phase(phase, None);
-        let sql = Sql::new(sql);
-        read(sql.relation(self.oid), &[], BATCH)
+        match self.form {
+            Form::Pairs => self.read(phases::READING_PAIRS, Sql::new("a, b")),
+            Form::Labels => self.read(phases::READING_LABELS, Sql::new("key, cluster")),
+        }
     }
 
     /// Reads its rows: a, b, and the similarity or probability, which is a float8.
     ///
     /// Errors: it is of a type whose cast a user may have made.
     pub fn similar_rows(&self) -> Rows {
-        let sql = self.select().sql(&self.number(self.value));
-        progress::phase(phases::READING_PAIRS, None);
-        read(sql.text(" FROM ").relation(self.oid), &[], BATCH)
+        let value = self.number(self.value);
+        self.read(phases::READING_PAIRS, sql!("a, b, {value}"))
     }
 
     /// The same, and what decides between pairs of one probability: the bits that a match model has found for them,
@@ -135,17 +124,13 @@ impl Source {
             true => self.number("bits"),
             false => Sql::new("NULL::pg_catalog.float8"),
         };
-        let sql = self
-            .select()
-            .sql(&self.number(self.value))
-            .text(", ")
-            .sql(&bits);
-        progress::phase(phases::READING_PAIRS, None);
-        read(sql.text(" FROM ").relation(self.oid), &[], BATCH)
+        let value = self.number(self.value);
+        self.read(phases::READING_PAIRS, sql!("a, b, {value}, {bits}"))
     }
 
-    fn select(&self) -> Sql {
-        Sql::new("SELECT a, b, ")
+    fn read(&self, phase: JobPhase, columns: Sql) -> Rows {
+        progress::phase(phase, None);
+        read(sql!("SELECT {columns} FROM {self.oid}"), &[], BATCH)
     }
 
     /// A column as a float8.
@@ -155,20 +140,16 @@ impl Source {
         let value = CString::new(column).unwrap_or_default();
         let value = RecordColumn::of(self.oid, value, &self.name);
         if !is_of_server(value.type_oid) {
-            raise_as(
+            refuse(
                 PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-                &Error::new(
-                    ErrorKind::InvalidParameter,
-                    format!(
-                        "column \"{column}\" of relation \"{}\" is not a number",
-                        self.name
-                    ),
-                )
-                .hint("Give a view in which it is of type float8."),
+                format!(
+                    "column \"{column}\" of relation \"{}\" is not a number",
+                    self.name
+                ),
+                "",
+                "Give a view in which it is of type float8.",
             );
         }
-        Sql::new("CAST(")
-            .text(column)
-            .text(" AS pg_catalog.float8)")
+        sql!("CAST({column} AS pg_catalog.float8)")
     }
 }

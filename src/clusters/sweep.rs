@@ -1,6 +1,6 @@
 //! `bloom_threshold_sweep`: what each threshold would have found.
 
-use base::{Error, ErrorKind};
+use base::Error;
 use linkage::clusters::{Links, Sweep};
 use pgrx::{pg_sys, IntoDatum};
 
@@ -26,11 +26,8 @@ const LEAST_STEP: f64 = 1e-6;
 fn thresholds(step: f64) -> Sweep {
     if !(LEAST_STEP..=1.0).contains(&step) {
         raise(
-            &Error::new(
-                ErrorKind::InvalidParameter,
-                format!("step {} is out of range", step),
-            )
-            .detail("A step is from 0.000001 to 1."),
+            &Error::invalid(format!("step {} is out of range", step))
+                .detail("A step is from 0.000001 to 1."),
         );
     }
     let n = (1.0 / step).round();

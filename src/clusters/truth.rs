@@ -1,11 +1,11 @@
 //! What is true: which pairs of records belong together, where that is known.
 
+use base::memory::collected;
 use linkage::clusters::quality::pairs_within;
 
 use crate::clusters::resolution::Resolution;
 use crate::clusters::source::Source;
 use crate::pairs::dictionary::NONE;
-use pg::budget::reserve;
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 
@@ -22,9 +22,8 @@ impl Truth {
     pub fn new(resolution: Resolution) -> Truth {
         match resolution {
             Resolution::Labels(labels) => {
-                let mut known = Vec::new();
-                reserve(&mut known, labels.len());
-                known.extend(labels.iter().filter(|&&label| label != NONE));
+                let known = labels.iter().copied().filter(|&label| label != NONE);
+                let known = collected(known, labels.len()).or_raise();
                 let pairs = pairs_within(&known, check_for_interrupts).or_raise();
                 Truth::Labels { labels, pairs }
             }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 
+use base::memory::{collected, filled};
 use base::{Error, ErrorKind};
 use linkage::clusters::succession::{succession, NOWHERE};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
@@ -10,7 +11,7 @@ use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 use crate::clusters::cluster_rows::chosen;
 use crate::clusters::clustered::Clustered;
 use crate::clusters::grouping::{max_size, on_conflict, Grouping, Method};
-use crate::clusters::keeping::KeepChoice;
+use crate::clusters::keeping::{refuse, KeepChoice};
 use crate::clusters::pair_list::PairList;
 use crate::clusters::source::Source;
 use crate::pairs::decisions::Decisions;
@@ -18,12 +19,12 @@ use crate::pairs::dictionary::KeyDictionary;
 use crate::pairs::records::{lock, RecordColumn};
 use pg::budget::{push, reserve, Budget};
 use pg::catalog;
-use pg::error::{raise, raise_as, OrRaise};
+use pg::error::{raise, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::progress;
 use pg::session::read;
-use pg::sql::Sql;
+use pg::sql;
 use pg::values::text::readable;
 use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
@@ -99,17 +100,15 @@ impl OldClusters {
             let whole = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
             if column.name.as_c_str() == c"cluster" && !whole.contains(&base) {
                 let of_type = readable(catalog::type_name(column.type_oid).to_bytes());
-                raise_as(
+                refuse(
                     PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-                    &Error::new(
-                        ErrorKind::InvalidParameter,
-                        format!("column \"cluster\" of relation \"{name}\" is of type {of_type}, not bigint"),
-                    )
-                    .hint("Give a table with the columns key and cluster that bloom_clusters returns."),
+                    format!("column \"cluster\" of relation \"{name}\" is of type {of_type}, not bigint"),
+                    "",
+                    "Give a table with the columns key and cluster that bloom_clusters returns.",
                 );
             }
         }
-        let sql = Sql::new("SELECT key, CAST(cluster AS pg_catalog.int8) FROM ").relation(oid);
+        let sql = sql!("SELECT key, CAST(cluster AS pg_catalog.int8) FROM {oid}");
         let cursor = read(sql, &[], BATCH);
         let mut key_text = cursor.output(0);
         let (mut keys, mut places) = (KeyDictionary::new(), HashMap::new());
@@ -120,11 +119,7 @@ impl OldClusters {
         let budget = Budget::of_setting();
         cursor.each(|row| {
             let (Some(key), Some(id)) = (row.datum(0), row.datum(1)) else {
-                let what = if row.datum(0).is_none() {
-                    "key"
-                } else {
-                    "cluster"
-                };
+                let what = row.datum(0).map_or("key", |_| "cluster");
                 let message = format!("{what} of a record in \"{name}\" is null");
                 raise(
                     &Error::new(ErrorKind::NullNotAllowed, message)
@@ -139,11 +134,11 @@ impl OldClusters {
             let number = key_text.show(key, |key| keys.number(key));
             if (number as usize) < old.of_record.len() {
                 let key = readable(keys.key(number));
-                let message = format!("more than one record in \"{name}\" has the key \"{key}\"");
-                raise_as(
+                refuse(
                     PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-                    &Error::new(ErrorKind::DataException, message)
-                        .detail("A record is in one cluster."),
+                    format!("more than one record in \"{name}\" has the key \"{key}\""),
+                    "A record is in one cluster.",
+                    "",
                 );
             }
             push(&mut old.of_record, place);
@@ -163,14 +158,12 @@ impl OldClusters {
     /// Errors: no numbers left; out of memory.
     fn put(&mut self, mut rows: ResultRows, clustered: &Clustered, first_new: i64) {
         let (order, members) = clustered.places();
-        let (mut before, mut now) = (Vec::new(), Vec::new());
-        reserve(&mut before, order.len());
-        reserve(&mut now, order.len());
-        before.extend(order.iter().map(|&number| {
+        let before = order.iter().map(|&number| {
             let place = self.of_record.get(number as usize);
             place.copied().unwrap_or(NOWHERE)
-        }));
-        now.resize(order.len(), NOWHERE);
+        });
+        let before = collected(before, order.len()).or_raise();
+        let mut now = filled(order.len(), NOWHERE).or_raise();
         for (record, &place) in clustered.records().zip(members) {
             check_for_interrupts();
             now[place as usize] = record.cluster as u32 - 1;
@@ -215,12 +208,10 @@ impl OldClusters {
 }
 
 fn no_number() -> ! {
-    raise_as(
+    refuse(
         PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-        &Error::new(
-            ErrorKind::LimitExceeded,
-            "no number is left for a new cluster",
-        )
-        .hint("Give the earlier clusters lesser numbers."),
+        "no number is left for a new cluster".to_owned(),
+        "",
+        "Give the earlier clusters lesser numbers.",
     )
 }

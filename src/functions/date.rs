@@ -41,19 +41,23 @@ fn ident_date_text_of_date(date: Date) -> String {
     digits_of(date).unwrap_or_default()
 }
 
-/// One format, and those of a `text[]`, of which NULLs are skipped.
+/// Takes the formats behind the first one, those of a `text[]`, of which NULLs are skipped.
 ///
 /// # Safety
 /// Argument 2 is a `text[]`, and not NULL.
+unsafe fn more_formats(fcinfo: pg_sys::FunctionCallInfo, mut push: impl FnMut(&str) -> Result<()>) {
+    // SAFETY: argument 2 is such an array.
+    let more = unsafe { Tokens::argument(fcinfo, 2) }.or_raise();
+    more.all(|format| push(format).map(|()| true)).or_raise();
+}
+
+/// # Safety
+/// As above.
 unsafe fn formats(first: &Text<'_>, fcinfo: pg_sys::FunctionCallInfo) -> DateFormats {
-    let all = || -> Result<DateFormats> {
-        let mut formats = DateFormats::new(first.as_str())?;
-        // SAFETY: argument 2 is such an array.
-        let more = unsafe { Tokens::argument(fcinfo, 2) }?;
-        more.all(|format| formats.push(format).map(|()| true))?;
-        Ok(formats)
-    };
-    all().or_raise()
+    let mut formats = format(first);
+    // SAFETY: the caller's.
+    unsafe { more_formats(fcinfo, |format| formats.push(format)) };
+    formats
 }
 
 /// The only format of a call.
@@ -131,19 +135,13 @@ fn ident_date_plausibility(
     )
 }
 
-/// One format of times, and those of a `text[]`, of which NULLs are skipped.
-///
 /// # Safety
-/// Argument 2 is a `text[]`, and not NULL.
+/// As above.
 unsafe fn time_formats(first: &Text<'_>, fcinfo: pg_sys::FunctionCallInfo) -> TimeFormats {
-    let all = || -> Result<TimeFormats> {
-        let mut formats = TimeFormats::new(first.as_str())?;
-        // SAFETY: argument 2 is such an array.
-        let more = unsafe { Tokens::argument(fcinfo, 2) }?;
-        more.all(|format| formats.push(format).map(|()| true))?;
-        Ok(formats)
-    };
-    all().or_raise()
+    let mut formats = TimeFormats::new(first.as_str()).or_raise();
+    // SAFETY: the caller's.
+    unsafe { more_formats(fcinfo, |format| formats.push(format)) };
+    formats
 }
 
 /// A `time`, in microseconds: pgrx's own type would make 0:00 of 24:00, which is a `time` and no time of day.

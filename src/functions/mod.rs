@@ -1,22 +1,16 @@
 //! SQL functions, one file a family.
 
-mod compare;
 mod contact;
 mod counting;
 mod date;
-mod estimate;
-mod identity;
-mod measure;
-mod membership;
 mod minhash;
 mod names;
-mod ngram;
-mod normalize;
-mod plan;
+mod normal_form;
+mod order;
+mod own_abbreviations;
 pub mod planned_shape;
 mod profile;
 mod rates;
 mod signature;
-mod superimpose;
-mod threshold;
+mod similarity;
 mod tokens;

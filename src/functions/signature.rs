@@ -1,14 +1,20 @@
-//! Text to signatures.
+//! Texts and tokens to signatures, which texts and tokens a signature may hold, and several signatures into one.
 
+use base::Result;
 use pgrx::pg_sys;
-use signature::filter::Shape;
+use signature::filter::{contains_text, contains_token, Builder, Shape};
 use text::ngram::Gaps;
 
-use super::planned_shape::{planned_shape, DEFAULT_FPR, DEFAULT_MAX_CHARS, DEFAULT_NGRAM};
+use super::planned_shape::{
+    planned_shape, planned_shape_of_tokens, DEFAULT_FPR, DEFAULT_MAX_CHARS, DEFAULT_NGRAM,
+};
 use pg::error::OrRaise;
 use pg::values::text::Text;
+use pg::values::varlena::{aggregate_state, NewValue};
 use pg::{check_for_interrupts, entry};
-use types::{Elements, NewBloom};
+use types::{Bloom, NewBloom, Tokens};
+
+// Text to signatures.
 
 #[entry]
 fn bloom_signature(
@@ -40,17 +46,18 @@ pub fn signature(
 /// Each field normalised and padded by itself, all in one signature; NULL fields are skipped.
 ///
 /// # Safety
-/// `fields` is a non-null `text[]`.
-unsafe fn of_fields(shape: Shape, gaps: Gaps, fields: pg_sys::Datum) -> NewBloom {
-    // SAFETY: the fields are a non-null `text[]`.
-    let fields = unsafe { Elements::of(fields) }.or_raise();
+/// Argument `i` is a `text[]`, and not NULL.
+unsafe fn of_fields(
+    fcinfo: pg_sys::FunctionCallInfo,
+    i: usize,
+    shape: Shape,
+    gaps: Gaps,
+) -> NewBloom {
+    // SAFETY: such an argument.
+    let fields = unsafe { Tokens::argument(fcinfo, i) }.or_raise();
     NewBloom::new(shape, |builder| {
-        for field in fields.iter().flatten() {
-            // SAFETY: an element of a text[], alive with the array.
-            let text = unsafe { Text::from_raw(field) };
-            builder.add_text(text.as_str(), gaps, check_for_interrupts)?;
-        }
-        Ok(())
+        let add = |field: &str| builder.add_text(field, gaps, check_for_interrupts);
+        all(&fields, add)
     })
 }
 
@@ -59,13 +66,9 @@ unsafe fn of_fields(shape: Shape, gaps: Gaps, fields: pg_sys::Datum) -> NewBloom
 /// The signature has the shape that bloom_signature gives by default.
 #[entry]
 fn bloom_signature_of_fields(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
-    // SAFETY: one argument, STRICT.
-    let fields = unsafe { (*fcinfo).args.as_slice(1)[0].value };
-    // SAFETY: that argument is a text[].
-    unsafe {
-        let shape = planned_shape(DEFAULT_MAX_CHARS, DEFAULT_NGRAM, DEFAULT_FPR);
-        of_fields(shape, Gaps::Closed, fields)
-    }
+    let shape = planned_shape(DEFAULT_MAX_CHARS, DEFAULT_NGRAM, DEFAULT_FPR);
+    // SAFETY: declared as this, and STRICT.
+    unsafe { of_fields(fcinfo, 0, shape, Gaps::Closed) }
 }
 
 /// `(ngram integer, max_chars integer, fpr float8, VARIADIC fields text[]) RETURNS bloom`
@@ -76,10 +79,9 @@ fn bloom_signature_of_fields_shaped(
     fpr: f64,
     fcinfo: pg_sys::FunctionCallInfo,
 ) -> NewBloom {
-    // SAFETY: four arguments, STRICT.
-    let fields = unsafe { (*fcinfo).args.as_slice(4)[3].value };
-    // SAFETY: the fourth is a text[].
-    unsafe { of_fields(planned_shape(max_chars, ngram, fpr), Gaps::Closed, fields) }
+    let shape = planned_shape(max_chars, ngram, fpr);
+    // SAFETY: declared as this, and STRICT.
+    unsafe { of_fields(fcinfo, 3, shape, Gaps::Closed) }
 }
 
 /// `(ngram integer, max_chars integer, fpr float8, filler boolean, VARIADIC fields text[]) RETURNS bloom`
@@ -92,8 +94,109 @@ fn bloom_signature_of_fields_filled(
     fcinfo: pg_sys::FunctionCallInfo,
 ) -> NewBloom {
     let gaps = Gaps::of(false, filler).or_raise();
-    // SAFETY: five arguments, STRICT.
-    let fields = unsafe { (*fcinfo).args.as_slice(5)[4].value };
-    // SAFETY: the fifth is a text[].
-    unsafe { of_fields(planned_shape(max_chars, ngram, fpr), gaps, fields) }
+    let shape = planned_shape(max_chars, ngram, fpr);
+    // SAFETY: declared as this, and STRICT.
+    unsafe { of_fields(fcinfo, 4, shape, gaps) }
+}
+
+// Tokens to signatures, and which tokens a signature may hold.
+
+/// Adds each of these texts or tokens.
+fn all(texts: &Tokens<'_>, mut add: impl FnMut(&str) -> Result<()>) -> Result<()> {
+    texts.all(|text| add(text).map(|()| true)).map(|_| ())
+}
+
+/// `(tokens text[], max_tokens integer, fpr float8) RETURNS bloom`
+#[entry]
+fn bloom_signature_of_tokens(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
+    // SAFETY: declared as this, and STRICT.
+    let (tokens, max_tokens, fpr) = unsafe {
+        let args = (*fcinfo).args.as_slice(3);
+        (
+            Tokens::argument(fcinfo, 0).or_raise(),
+            args[1].value.value() as i32,
+            f64::from_bits(args[2].value.value() as u64),
+        )
+    };
+    NewBloom::new(planned_shape_of_tokens(max_tokens, fpr), |builder| {
+        all(&tokens, |token| builder.add_token(token))
+    })
+}
+
+/// `(signature bloom, tokens text[]) RETURNS bloom`
+#[entry]
+fn bloom_add_tokens(signature: Bloom<'_>, fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
+    let view = signature.view();
+    view.shape().check_of_tokens().or_raise();
+    // SAFETY: declared as this, and STRICT.
+    let tokens = unsafe { Tokens::argument(fcinfo, 1) }.or_raise();
+    NewBloom::changed(&view, |builder| {
+        all(&tokens, |token| builder.add_token(token))
+    })
+}
+
+/// `(signature bloom, tokens text[]) RETURNS boolean`
+#[entry]
+fn bloom_contains_tokens(signature: Bloom<'_>, fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    let view = signature.view();
+    view.shape().check_of_tokens().or_raise();
+    // SAFETY: declared as this, and STRICT.
+    let tokens = unsafe { Tokens::argument(fcinfo, 1) }.or_raise();
+    tokens.all(|token| contains_token(&view, token)).or_raise()
+}
+
+// Which texts a signature may hold, and adding one.
+
+#[entry]
+fn bloom_contains(signature: Bloom<'_>, text: Text<'_>, by_word: bool, filler: bool) -> bool {
+    let gaps = Gaps::of(by_word, filler).or_raise();
+    contains_text(&signature.view(), text.as_str(), gaps, check_for_interrupts).or_raise()
+}
+
+#[entry]
+fn bloom_add(signature: Bloom<'_>, text: Text<'_>, by_word: bool, filler: bool) -> NewBloom {
+    NewBloom::changed(&signature.view(), |builder| {
+        builder.add_text(
+            text.as_str(),
+            Gaps::of(by_word, filler)?,
+            check_for_interrupts,
+        )
+    })
+}
+
+// Several signatures into one.
+
+/// `|`
+#[entry]
+fn bloom_or(a: Bloom<'_>, b: Bloom<'_>) -> NewBloom {
+    NewBloom::changed(&a.view(), |builder| builder.unite(&b.view()))
+}
+
+/// `&`
+#[entry]
+fn bloom_and(a: Bloom<'_>, b: Bloom<'_>) -> NewBloom {
+    NewBloom::changed(&a.view(), |builder| builder.intersect(&b.view()))
+}
+
+/// `(bloom, bloom) RETURNS bloom`
+///
+/// Transition and combine function of `bloom_union(bloom)`: the state is a signature of its own
+/// that grows in place. Called otherwise it is `|`.
+#[entry]
+fn bloom_union_step(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: declared as (bloom, bloom), and STRICT.
+    let (state, value) = unsafe {
+        let args = (*fcinfo).args.as_slice(2);
+        (args[0].value, Bloom::from_raw(args[1].value))
+    };
+    // SAFETY: the state is the first argument of this call, and nothing else refers to it.
+    let own = unsafe { aggregate_state(fcinfo, state) };
+    if let Some(mut builder) = own.and_then(Builder::in_place) {
+        builder.unite(&value.view()).or_raise();
+        builder.finish();
+        return NewValue(state);
+    }
+    // SAFETY: the state is a value of the type, and lives as long as the call.
+    let state = unsafe { Bloom::from_raw(state) };
+    NewValue(bloom_or(state, value).datum())
 }

@@ -1,21 +1,17 @@
 //! A merge that is being done: what is locked and checked before the first change.
 
-use pgrx::{pg_sys, PgSqlErrorCode};
+use pgrx::PgSqlErrorCode;
 
 use super::audit::Audit;
 use super::child::Child;
 use super::collisions::Uniqueness;
+use super::members::short;
 use super::references::Reference;
 use super::subject::{refuse, text, Subject};
 use pg::message::{translated, Message};
 use pg::session::Session;
-use pg::sql::Sql;
+use pg::sql;
 use pg::values::text::{in_message, readable};
-
-/// An OID as SQL writes it.
-pub fn oid(of: pg_sys::Oid) -> String {
-    format!("{}::pg_catalog.oid", of.to_u32())
-}
 
 /// A merge that is being done.
 pub struct MergeRun<'a> {
@@ -50,15 +46,12 @@ impl MergeRun<'_> {
     /// by the statements that follow.
     pub fn lock_records(&self) {
         let subject = self.subject;
-        let sql = Sql::new("SELECT pg_catalog.count(*) FROM (SELECT FROM ")
-            .sql(&subject.from("r"))
-            .text(" JOIN bloom_merge_found AS f ON ")
-            .sql(&subject.key_is("r", "f.key"))
-            .text(" ORDER BY ")
-            .sql(&subject.key_of("r"))
-            .text(" USING ")
-            .operator(subject.less)
-            .text(" FOR UPDATE OF r) AS q");
+        let (record, is_it) = (subject.from("r"), subject.key_is("r", "f.key"));
+        let order = subject.key_of("r").text(" USING ").operator(subject.less);
+        let sql = sql!(
+            "SELECT pg_catalog.count(*) FROM (SELECT FROM {record} JOIN bloom_merge_found AS f ON {is_it} \
+            ORDER BY {order} FOR UPDATE OF r) AS q"
+        );
         self.session.number(&sql, &[]);
     }
 
@@ -66,15 +59,11 @@ impl MergeRun<'_> {
     pub fn lock_children(&self) {
         for child in self.children {
             for reference in &child.references {
-                let sql = Sql::new("SELECT pg_catalog.count(*) FROM (SELECT FROM ")
-                    .sql(&reference.from("c"))
-                    .text(" JOIN ")
-                    .sql(&reference.map(self.subject))
-                    .text(" AS g ON ")
-                    .sql(&reference.refers("c", "g"))
-                    .text(" ORDER BY ")
-                    .sql(&child.key_text("c"))
-                    .text(" COLLATE pg_catalog.\"C\" FOR UPDATE OF c) AS q");
+                let (rows, key) = (reference.referring(self.subject), child.key_text("c"));
+                let sql = sql!(
+                    "SELECT pg_catalog.count(*) FROM (SELECT FROM {rows} \
+                    ORDER BY {key} COLLATE pg_catalog.\"C\" FOR UPDATE OF c) AS q"
+                );
                 self.session.number(&sql, &[]);
             }
         }
@@ -95,58 +84,45 @@ impl MergeRun<'_> {
         if reference.is_by_key(self.subject) && !reference.is_narrow() {
             return;
         }
-        let sql = Sql::new("SELECT pg_catalog.format('%s', q.key) FROM (")
-            .sql(&reference.counts(self.subject))
-            .text(") AS q (no, cluster, key, rows, is_null, keep) WHERE q.is_null LIMIT 1");
-        self.session.each_with(
-            &sql,
-            &[],
-            |types| types.output(0),
-            |output, row| {
-                let key = row.datum(0).unwrap_or(pg_sys::Datum::null());
-                let key = output.show(key, super::members::short);
-                refuse(
-                    PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION,
-                    format!(
-                        "rows of table \"{}\" that refer to record \"{key}\" cannot be redirected",
-                        child.name
-                    ),
-                    &reference.no_target(),
-                    "Keep the record that has a value there, by keep_by.",
-                )
-            },
+        let counts = reference.counts(self.subject);
+        let sql = sql!(
+            "SELECT pg_catalog.format('%s', q.key) FROM ({counts}) AS q (no, cluster, key, rows, is_null, keep) \
+            WHERE q.is_null LIMIT 1"
         );
+        self.session.each(&sql, &[], |row| {
+            let key = row.bytes(0).map_or(String::new(), |key| short(key.bytes()));
+            refuse(
+                PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION,
+                format!(
+                    "rows of table \"{}\" that refer to record \"{key}\" cannot be redirected",
+                    child.name
+                ),
+                &reference.no_target(),
+                "Keep the record that has a value there, by keep_by.",
+            )
+        });
     }
 
     /// Errors: rows of a child would collide.
     pub fn refuse_collisions(&self, child: &Child, uniqueness: &Uniqueness) {
-        let own = child.references.iter().any(|reference| reference.own);
-        let sql = Sql::new("SELECT q.gone, q.stays FROM (")
-            .sql(&uniqueness.query(child, self.subject))
-            .text(") AS q ORDER BY q.no, q.gone LIMIT 1");
-        self.session.each_with(
-            &sql,
-            &[],
-            |types| [types.output(0), types.output(1)],
-            |outputs, row| {
-                let [gone, stays] = [0, 1].map(|i| {
-                    let value = row.datum(i).unwrap_or(pg_sys::Datum::null());
-                    outputs[i].show(value, super::members::short)
-                });
-                refuse(
-                    PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
-                    format!("rows of table \"{}\" would collide", child.name),
-                    &format!(
-                        "Row {gone} would be like row {stays} in \"{}\" when it is redirected.",
-                        text(&uniqueness.name)
-                    ),
-                    match own {
-                        true => "Change one of them first, or leave these records out: records that are not merged are never deleted.",
-                        false => "See them by bloom_merge_plan, or give on_collision => 'drop', which deletes such rows and keeps them in the table of merges.",
-                    },
-                )
-            },
-        );
+        let rows = uniqueness.query(child, self.subject);
+        let sql = sql!("SELECT q.gone, q.stays FROM ({rows}) AS q ORDER BY q.no, q.gone LIMIT 1");
+        self.session.each(&sql, &[], |row| {
+            let [gone, stays] =
+                [0, 1].map(|i| row.bytes(i).map_or(String::new(), |key| short(key.bytes())));
+            refuse(
+                PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
+                format!("rows of table \"{}\" would collide", child.name),
+                &format!(
+                    "Row {gone} would be like row {stays} in \"{}\" when it is redirected.",
+                    text(&uniqueness.name)
+                ),
+                match child.is_own() {
+                    true => "Change one of them first, or leave these records out: records that are not merged are never deleted.",
+                    false => "See them by bloom_merge_plan, or give on_collision => 'drop', which deletes such rows and keeps them in the table of merges.",
+                },
+            )
+        });
     }
 }
 
@@ -155,10 +131,9 @@ impl MergeRun<'_> {
 ///
 /// Errors: as those of `run`.
 pub fn told<T>(table: &str, what: &str, run: impl FnOnce() -> T) -> T {
-    let name = |name: &[u8]| readable(name);
     translated(run, |violation| {
-        let [message, detail] = violation.said().map(name);
-        let [of_table, constraint] = violation.constraint().map(name);
+        let [message, detail] = violation.said().map(readable);
+        let [of_table, constraint] = violation.constraint().map(readable);
         let ours = Message::new(
             violation.code(),
             in_message(&format!("rows of table \"{table}\" cannot be {what}")),

@@ -1,33 +1,37 @@
 //! The tables that refer to records.
 
 use std::ffi::CString;
+use std::ops::Deref;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::collisions::reach;
 use super::named::named;
-use super::references::{foreign_keys, name_of, Reference};
-use super::subject::{columns_of, refuse, text, Subject, TableColumn};
+use super::references::{foreign_keys, oid, Reference};
+use super::row_table::RowTable;
+use super::subject::{refuse, text, Subject};
 use pg::catalog;
 use pg::catalog::privileges::{
     current_user, has_policies_for, may_select, may_select_any, may_update,
 };
 use pg::relation;
 use pg::session::Session;
-use pg::sql::Sql;
+use pg::sql;
 
 /// A table that refers to records, with all of its references.
 pub struct Child {
-    pub oid: pg_sys::Oid,
-    /// For messages.
-    pub name: String,
-    /// None if the current user may not even read the table.
-    pub columns: Vec<TableColumn>,
-    /// The columns of its primary key; none if it has none.
-    pub key: Vec<CString>,
+    table: RowTable,
     pub references: Vec<Reference>,
     /// A rule stands instead of updates.
     ruled: bool,
+}
+
+impl Deref for Child {
+    type Target = RowTable;
+
+    fn deref(&self) -> &RowTable {
+        &self.table
+    }
 }
 
 /// Something because of which nothing is merged.
@@ -55,16 +59,11 @@ pub fn children(
     let mut children: Vec<Child> = Vec::new();
     let all = foreign_keys(&subject.tree, session).into_iter();
     for reference in all.chain(redirect.iter().map(|given| named(subject, given))) {
-        let known = children
-            .iter_mut()
-            .find(|child| child.oid == reference.child);
+        let known = children.iter_mut().find(|c| c.oid == reference.child);
         if let Some(child) = known {
             // Two constraints may say the same; the stricter one counts.
-            match child
-                .references
-                .iter_mut()
-                .find(|other| other.is_like(&reference))
-            {
+            let mut others = child.references.iter_mut();
+            match others.find(|other| other.is_like(&reference)) {
                 Some(other) if reference.reaches_children() => *other = reference,
                 Some(_) => (),
                 None => child.references.push(reference),
@@ -73,30 +72,21 @@ pub fn children(
         }
         let oid = reference.child;
         let user = current_user();
-        let changed = reference.pairs.iter();
-        let changed: Vec<i16> = changed
-            .filter_map(|pair| catalog::column(oid, &pair.child))
-            .collect();
+        let changed = reference.pairs.iter().map(|pair| &pair.child);
         // Nobody gets a lock that a statement of his own could not take; what is missing is told as an obstacle.
         let lock = match may_select_any(oid, user) {
-            _ if may_update(oid, &changed, user) => Some(lock_mode),
+            _ if may_update(oid, &numbers(oid, changed), user) => Some(lock_mode),
             true => Some(pg_sys::AccessShareLock),
             false => None,
         };
         if let Some(mode) = lock {
             relation::lock(oid, mode);
         }
+        let instead = "r.is_instead AND r.ev_type OPERATOR(pg_catalog.=) '2'";
         children.push(Child {
-            oid,
-            name: text(&catalog::name(oid)),
-            columns: lock.map_or_else(Vec::new, |_| columns_of(oid)),
-            key: primary_key(oid, session),
+            table: RowTable::new(oid, lock.is_some(), session),
             references: vec![reference],
-            ruled: has_rule(
-                oid,
-                "r.is_instead AND r.ev_type OPERATOR(pg_catalog.=) '2'",
-                session,
-            ),
+            ruled: has_rule(oid, instead, session),
         });
     }
     for child in &mut children {
@@ -107,37 +97,27 @@ pub fn children(
     reach::ordered(children, session)
 }
 
+/// The numbers of columns of a table.
+pub fn numbers<'a>(table: pg_sys::Oid, names: impl Iterator<Item = &'a CString>) -> Vec<i16> {
+    names
+        .filter_map(|name| catalog::column(table, name))
+        .collect()
+}
+
 /// Whether a table has a rule `r` of a kind.
-pub fn has_rule(oid: pg_sys::Oid, kind: &str, session: &Session) -> bool {
-    let query = Sql::new("SELECT pg_catalog.count(*) FROM pg_catalog.pg_rewrite AS r WHERE r.ev_enabled OPERATOR(pg_catalog.<>) 'D' AND ")
-        .text(kind)
-        .text(" AND r.ev_class OPERATOR(pg_catalog.=) ")
-        .text(&oid.to_u32().to_string())
-        .text("::pg_catalog.oid");
+pub fn has_rule(table: pg_sys::Oid, kind: &str, session: &Session) -> bool {
+    let table = oid(table);
+    let query = sql!(
+        "SELECT pg_catalog.count(*) FROM pg_catalog.pg_rewrite AS r \
+        WHERE r.ev_enabled OPERATOR(pg_catalog.<>) 'D' AND {kind} AND r.ev_class OPERATOR(pg_catalog.=) {table}"
+    );
     session.number(&query, &[]) > 0
 }
 
-/// The columns of a table's primary key.
-pub fn primary_key(oid: pg_sys::Oid, session: &Session) -> Vec<CString> {
-    let query = Sql::new("SELECT a.attname FROM pg_catalog.pg_index AS i CROSS JOIN LATERAL pg_catalog.unnest(i.indkey) WITH ORDINALITY AS k (number, place) \
-        JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) k.number \
-        WHERE i.indisprimary AND k.place OPERATOR(pg_catalog.<=) i.indnkeyatts AND i.indrelid OPERATOR(pg_catalog.=) ")
-        .text(&oid.to_u32().to_string())
-        .text("::pg_catalog.oid ORDER BY k.place");
-    let mut key = Vec::new();
-    session.each(&query, &[], |row| key.push(name_of(row, 0)));
-    key
-}
-
 impl Child {
-    /// The text form of a row's primary key under an alias.
-    pub fn key_text(&self, alias: &str) -> Sql {
-        let column = |sql: Sql, name: &CString| sql.text(alias).text(".").name(name);
-        let sql = Sql::new("pg_catalog.format('%s', ");
-        match &self.key[..] {
-            [one] => column(sql, one).text(")"),
-            several => sql.text("ROW(").list(several, column).text("))"),
-        }
+    /// Whether it is the table of the records.
+    pub fn is_own(&self) -> bool {
+        self.references.iter().any(|reference| reference.own)
     }
 
     /// Why references of this table cannot be redirected.
@@ -153,6 +133,7 @@ impl Child {
             });
         };
         let kind = catalog::kind(self.oid);
+        let cannot = format!("cannot redirect references of table \"{}\"", self.name);
         if ![pg_sys::RELKIND_RELATION, pg_sys::RELKIND_PARTITIONED_TABLE].contains(&kind) {
             add(
                 PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
@@ -163,7 +144,7 @@ impl Child {
         } else if self.key.is_empty() {
             add(
                 PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                format!("cannot redirect references of table \"{}\"", self.name),
+                cannot.clone(),
                 "It has no primary key, so its rows could not be found again.".to_owned(),
                 "Add a primary key.",
             );
@@ -171,17 +152,14 @@ impl Child {
         if self.ruled {
             add(
                 PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-                format!("cannot redirect references of table \"{}\"", self.name),
+                cannot,
                 "It has a rule ON UPDATE DO INSTEAD.".to_owned(),
                 "Disable the rule in the same transaction.",
             );
         }
-        let columns = self
-            .references
-            .iter()
-            .flat_map(|r| &r.pairs)
-            .map(|p| &p.child);
-        for name in columns {
+        let pairs = self.references.iter().flat_map(|r| &r.pairs);
+        let changed = pairs.map(|pair| &pair.child);
+        for name in changed.clone() {
             let column = self.columns.iter().find(|c| c.name == *name);
             if let Some(column) = column.filter(|c| c.generated || c.always) {
                 add(
@@ -199,17 +177,8 @@ impl Child {
                 );
             }
         }
-        let numbers = |names: &mut dyn Iterator<Item = &CString>| -> Vec<i16> {
-            names.filter_map(|n| catalog::column(self.oid, n)).collect()
-        };
-        let changed = numbers(
-            &mut self
-                .references
-                .iter()
-                .flat_map(|r| &r.pairs)
-                .map(|p| &p.child),
-        );
-        let all: Vec<i16> = numbers(&mut self.columns.iter().map(|c| &c.name));
+        let changed = numbers(self.oid, changed);
+        let all = numbers(self.oid, self.columns.iter().map(|column| &column.name));
         let mut missing = Vec::new();
         if all.is_empty() || !may_select(self.oid, &all, user) {
             missing.push("SELECT");

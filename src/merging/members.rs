@@ -2,9 +2,10 @@
 
 use std::ffi::CStr;
 
-use linkage::merging::{keep, KeepBy, Standing};
+use linkage::merging::{keep, Standing};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
+use super::plan::MergeTask;
 use super::subject::{columns_of, refuse, text, Subject, TableColumn};
 use super::texts::exactly;
 use crate::clusters::keeping::Standings;
@@ -15,6 +16,7 @@ use pg::memory::Scratch;
 use pg::session::tuple_store::{StoreColumn, TupleStore};
 use pg::session::QueryRow;
 use pg::session::{KeptRows, Session};
+use pg::sql;
 use pg::sql::Sql;
 use pg::values::text::readable;
 
@@ -28,7 +30,10 @@ const DECIDED: &CStr = c"bloom_merge_decided";
 /// keys.
 pub fn name_members<'a>(session: &'a Session, members: &TupleStore) -> KeptRows<'a> {
     session.table(DECIDED, members);
-    let query = Sql::new("SELECT m.no, m.id, m.cluster, m.key, m.keep, m.kept, pg_catalog.format('%s', m.key) AS name, pg_catalog.format('%s', m.keep) AS keep_name FROM bloom_merge_decided AS m");
+    let query = sql!(
+        "SELECT m.no, m.id, m.cluster, m.key, m.keep, m.kept, pg_catalog.format('%s', m.key) AS name, \
+        pg_catalog.format('%s', m.keep) AS keep_name FROM bloom_merge_decided AS m"
+    );
     exactly(|| session.keep(c"bloom_merge_members", &query, &[]))
 }
 
@@ -36,7 +41,9 @@ pub fn name_members<'a>(session: &'a Session, members: &TupleStore) -> KeptRows<
 pub struct ClusterSource {
     oid: pg_sys::Oid,
     name: String,
-    columns: Vec<TableColumn>,
+    /// What its columns of these names are.
+    cluster: StoreColumn,
+    key: pg_sys::Oid,
     /// It says which record to keep.
     pub decided: bool,
 }
@@ -45,72 +52,58 @@ impl ClusterSource {
     /// Errors: a relation without columns cluster and key, or whose column keep is no boolean.
     pub fn new(oid: pg_sys::Oid) -> ClusterSource {
         let name = lock(oid);
-        let columns = {
-            let table = columns_of(oid);
-            let named = |wanted: &CStr| table.iter().find(|c| c.name.as_c_str() == wanted).cloned();
-            let (Some(cluster), Some(key)) = (named(c"cluster"), named(c"key")) else {
-                refuse(
-                    PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-                    format!("relation \"{name}\" does not have the columns cluster and key"),
-                    "",
-                    "Give a table or view with columns of these names, such as CREATE TABLE ... AS SELECT * FROM bloom_clusters(...).",
-                )
-            };
-            let keep = named(c"keep").filter(|keep| keep.store.type_oid == pg_sys::BOOLOID);
-            [cluster, key].into_iter().chain(keep).collect::<Vec<_>>()
+        let columns = columns_of(oid);
+        let named = |wanted: &CStr| columns.iter().find(|c| c.name.as_c_str() == wanted);
+        let (Some(cluster), Some(key)) = (named(c"cluster"), named(c"key")) else {
+            refuse(
+                PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+                format!("relation \"{name}\" does not have the columns cluster and key"),
+                "",
+                "Give a table or view with columns of these names, such as CREATE TABLE ... AS SELECT * FROM bloom_clusters(...).",
+            )
         };
+        let is_boolean = |keep: &TableColumn| keep.store.type_oid == pg_sys::BOOLOID;
         ClusterSource {
             oid,
             name,
-            decided: columns.len() == 3,
-            columns,
+            decided: named(c"keep").is_some_and(is_boolean),
+            cluster: cluster.store,
+            key: key.store.type_oid,
         }
     }
 
     /// The query of cluster, key as text, key of the record, preference, in order of clusters and keys.
     fn query(&self, subject: &Subject) -> Sql {
-        let [cluster, key] = [&self.columns[0], &self.columns[1]];
-        let as_text = Sql::new("pg_catalog.format('%s', c.key)");
-        let matches = subject.is_named("r", "c.key", key.store.type_oid);
+        let matches = subject.is_named("r", "c.key", self.key);
         // Numbers in their order, other things in that of their texts.
         // SAFETY: a catalog look-up of a type that exists.
-        let of_cluster = unsafe { pg_sys::getBaseType(cluster.store.type_oid) };
+        let of_cluster = unsafe { pg_sys::getBaseType(self.cluster.type_oid) };
         let order = match operators::of_order(of_cluster) {
             Some((_, less))
-                if is_of_server(of_cluster) && cluster.store.collation == pg_sys::InvalidOid =>
+                if is_of_server(of_cluster) && self.cluster.collation == pg_sys::InvalidOid =>
             {
                 Sql::new("c.cluster USING ").operator(less)
             }
             _ => Sql::new("pg_catalog.format('%s', c.cluster) COLLATE pg_catalog.\"C\""),
         };
-        Sql::new("SELECT pg_catalog.format('%s', c.cluster), CASE WHEN c.key IS DISTINCT FROM NULL THEN ")
-            .sql(&as_text)
-            .text(" END, ")
-            .sql(&subject.key_of("r"))
-            .text(if self.decided { ", c.keep" } else { ", false" })
-            .text(" FROM ")
-            .relation(self.oid)
-            .text(" AS c LEFT JOIN ")
-            .sql(&subject.from("r"))
-            .text(" ON ")
-            .sql(&matches)
-            .text(" WHERE c.cluster IS DISTINCT FROM NULL ORDER BY ")
-            .sql(&order)
-            .text(", ")
-            .sql(&subject.key_of("r"))
-            .text(" USING ")
-            .operator(subject.less)
+        let (record, key) = (subject.from("r"), subject.key_of("r"));
+        let less = Sql::new("").operator(subject.less);
+        let keep = if self.decided { "c.keep" } else { "false" };
+        sql!(
+            "SELECT pg_catalog.format('%s', c.cluster), \
+            CASE WHEN c.key IS DISTINCT FROM NULL THEN pg_catalog.format('%s', c.key) END, {key}, {keep} \
+            FROM {self.oid} AS c LEFT JOIN {record} ON {matches} WHERE c.cluster IS DISTINCT FROM NULL \
+            ORDER BY {order}, {key} USING {less}"
+        )
     }
 
     /// Reads the clusters of at least two records.
     ///
     /// Errors: a key that is null, or of no record.
     pub fn read(&self, subject: &Subject, session: &Session, found: &mut TupleStore) -> i64 {
-        let mut state = ClusterReading {
-            number: 0,
-            cluster: None,
-            first: None,
-        };
+        let (mut number, mut last) = (0, None);
+        // The first record of a cluster, as long as it is the only one.
+        let mut first: Option<QueryRow<'static>> = None;
         session.each_with(
             &self.query(subject),
             &[],
@@ -129,22 +122,22 @@ impl ClusterSource {
                 if row.datum(2).is_none() {
                     self.missing(subject, &key, &cluster);
                 }
-                if state.cluster.as_ref() == Some(&cluster) {
-                    if let Some(first) = state.first.take() {
-                        state.number += 1;
-                        put(found, state.number, &cluster, first);
+                if last.as_ref() == Some(&cluster) {
+                    if let Some(first) = first.take() {
+                        number += 1;
+                        put(found, number, &cluster, first);
                         scratch.reset();
                     }
-                    put(found, state.number, &cluster, row);
+                    put(found, number, &cluster, row);
                     return;
                 }
                 scratch.reset();
                 // SAFETY: it is forgotten before the memory is freed, and with the query.
-                state.first = Some(scratch.within(|| unsafe { row.copy() }));
-                state.cluster = Some(cluster);
+                first = Some(scratch.within(|| unsafe { row.copy() }));
+                last = Some(cluster);
             },
         );
-        state.number
+        number
     }
 
     fn missing(&self, subject: &Subject, key: &[u8], cluster: &[u8]) -> ! {
@@ -162,21 +155,12 @@ impl ClusterSource {
     }
 }
 
-struct ClusterReading {
-    number: i64,
-    cluster: Option<Vec<u8>>,
-    /// The first record of a cluster, as long as it is the only one.
-    first: Option<QueryRow<'static>>,
-}
-
 fn put(found: &mut TupleStore, number: i64, cluster: &[u8], row: QueryRow<'_>) {
-    let preferred = row.is_true(3);
-    let cluster = text_datum(cluster);
     found.put(&[
         number.into_datum(),
-        Some(cluster),
+        Some(text_datum(cluster)),
         row.datum(2),
-        preferred.into_datum(),
+        row.is_true(3).into_datum(),
     ]);
 }
 
@@ -191,54 +175,50 @@ pub fn short(value: &[u8]) -> String {
 
 /// The store of what [`ClusterSource::read`] finds.
 pub fn found_store(subject: &Subject) -> TupleStore {
-    TupleStore::new(
-        [
-            (c"no", StoreColumn::plain(pg_sys::INT8OID)),
-            (c"label", StoreColumn::plain(pg_sys::TEXTOID)),
-            (c"key", subject.key_type),
-            (c"preferred", StoreColumn::plain(pg_sys::BOOLOID)),
-        ]
-        .into_iter(),
-    )
+    let columns = [
+        (c"no", StoreColumn::plain(pg_sys::INT8OID)),
+        (c"label", StoreColumn::plain(pg_sys::TEXTOID)),
+        (c"key", subject.key_type),
+        (c"preferred", StoreColumn::plain(pg_sys::BOOLOID)),
+    ];
+    TupleStore::new(columns.into_iter())
 }
 
 /// The store of the records with the one that is kept.
 pub fn member_store(subject: &Subject) -> TupleStore {
-    TupleStore::new(
-        [
-            (c"no", StoreColumn::plain(pg_sys::INT8OID)),
-            (c"id", StoreColumn::plain(pg_sys::INT8OID)),
-            (c"cluster", StoreColumn::plain(pg_sys::TEXTOID)),
-            (c"key", subject.key_type),
-            (c"keep", subject.key_type),
-            (c"kept", StoreColumn::plain(pg_sys::BOOLOID)),
-        ]
-        .into_iter(),
-    )
+    let columns = [
+        (c"no", StoreColumn::plain(pg_sys::INT8OID)),
+        (c"id", StoreColumn::plain(pg_sys::INT8OID)),
+        (c"cluster", StoreColumn::plain(pg_sys::TEXTOID)),
+        (c"key", subject.key_type),
+        (c"keep", subject.key_type),
+        (c"kept", StoreColumn::plain(pg_sys::BOOLOID)),
+    ];
+    TupleStore::new(columns.into_iter())
 }
 
 /// Errors: a record that the clusters have twice, or two records of one key.
 pub fn check_once(subject: &Subject, session: &Session) {
-    let query = Sql::new("SELECT pg_catalog.format('%s', f.key), pg_catalog.min(f.label), pg_catalog.max(f.label) FROM bloom_merge_found AS f GROUP BY f.key HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 ORDER BY f.key LIMIT 1");
-    session.each(
-        &query,
-        &[],
-        |row| {
-            let [key, first, last] = [0, 1, 2].map(|i| {
-                short(row.bytes(i).expect("texts that are not NULL").bytes())
-            });
-            let detail = match first == last {
-                true => format!("It is twice in cluster \"{first}\", or column \"{}\" of table \"{}\" is not unique.", text(subject.key_name()), subject.name),
-                false => format!("It is in cluster \"{first}\" and in cluster \"{last}\"."),
-            };
-            refuse(
-                PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-                format!("record \"{key}\" is in the clusters more than once"),
-                &detail,
-                "A record can be merged once. Give a view that says which cluster it is in.",
-            )
-        },
+    let query = sql!(
+        "SELECT pg_catalog.format('%s', f.key), pg_catalog.min(f.label), pg_catalog.max(f.label) \
+        FROM bloom_merge_found AS f GROUP BY f.key HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 \
+        ORDER BY f.key LIMIT 1"
     );
+    session.each(&query, &[], |row| {
+        let text_at = |i| row.bytes(i).expect("texts that are not NULL");
+        let [key, first, last] = [0, 1, 2].map(|i| short(text_at(i).bytes()));
+        let (column, table) = (text(subject.key_name()), &subject.name);
+        let detail = match first == last {
+            true => format!("It is twice in cluster \"{first}\", or column \"{column}\" of table \"{table}\" is not unique."),
+            false => format!("It is in cluster \"{first}\" and in cluster \"{last}\"."),
+        };
+        refuse(
+            PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
+            format!("record \"{key}\" is in the clusters more than once"),
+            &detail,
+            "A record can be merged once. Give a view that says which cluster it is in.",
+        )
+    });
 }
 
 /// Decides which record of each cluster is kept. `number_of` gives the number of the merge of each cluster, from the
@@ -246,13 +226,12 @@ pub fn check_once(subject: &Subject, session: &Session) {
 ///
 /// Errors: a record has gone since it was found.
 pub fn decide(
-    subject: &Subject,
+    task: &MergeTask,
     session: &Session,
-    by: &KeepBy,
-    decided: bool,
     mut number_of: impl FnMut() -> Option<i64>,
     members: &mut TupleStore,
 ) {
+    let (subject, by) = (&task.subject, &task.keep_by);
     let standings = Standings::new(subject, by, FOUND, &subject.key_is("r", "f.key"));
     session.groups(
         standings.query(),
@@ -269,7 +248,7 @@ pub fn decide(
                 })
             };
             let all: Vec<Standing> = rows.iter().map(standing).collect();
-            let kept = keep(by, decided, &all);
+            let kept = keep(by, task.clusters.decided, &all);
             let id = number_of();
             for (i, row) in rows.iter().enumerate() {
                 members.put(&[

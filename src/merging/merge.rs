@@ -1,12 +1,12 @@
 //! `bloom_merge`: the records of each cluster become one.
 
-use base::{Error, ErrorKind};
+use base::Error;
 use linkage::merging::Rule;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::audit::Audit;
 use super::changes::MergeRun;
-use super::child::{children, has_rule, Child};
+use super::child::{children, has_rule, numbers, Child};
 use super::collisions::{self, reach, Uniqueness};
 use super::members::{check_once, decide, found_store, member_store, name_members, FOUND};
 use super::notices;
@@ -15,14 +15,14 @@ use super::records::{decided, value_store, VALUES};
 use super::subject::{refuse, Subject};
 use super::texts::with_exact_texts;
 use super::values::Valuation;
-use pg::catalog;
 use pg::catalog::privileges::{current_user, may, may_select, may_update};
 use pg::entry;
 use pg::error::raise;
 use pg::function::arguments::Arguments;
 use pg::function::rows::ResultRows;
+use pg::session::tuple_store::TupleStore;
 use pg::session::{not_during_recovery, Session};
-use pg::sql::Sql;
+use pg::sql;
 use pg::values::varlena::NewValue;
 
 /// Numbers of merges that are fetched together.
@@ -38,20 +38,12 @@ fn bloom_merge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let on_collision = arguments.text(5);
     if !["error", "drop"].contains(&on_collision.as_str()) {
         let message = format!("unrecognized value \"{on_collision}\" of on_collision");
-        raise(
-            &Error::new(ErrorKind::InvalidParameter, message)
-                .detail("It is \"error\" or \"drop\"."),
-        );
+        raise(&Error::invalid(message).detail("It is \"error\" or \"drop\"."));
     }
     let drops = on_collision == "drop";
     let task = MergeTask::of(arguments, 6, pg_sys::RowExclusiveLock);
     check_rights(&task.subject);
-    let audit = Audit::of(
-        arguments
-            .datum(7)
-            .map(|oid| pg_sys::Oid::from(oid.value() as u32)),
-        true,
-    );
+    let audit = Audit::of(arguments.datum(7).map(|_| arguments.oid(7)), true);
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
     run(&task, &audit, drops, &mut rows);
@@ -67,15 +59,10 @@ fn refuse_right(subject: &Subject, right: &str, hint: &str) -> ! {
     )
 }
 
-fn numbers_of<'a>(subject: &Subject, columns: impl Iterator<Item = &'a usize>) -> Vec<i16> {
-    let number = |&i: &usize| catalog::column(subject.oid, &subject.columns[i].name);
-    columns.filter_map(number).collect()
-}
-
 fn check_rights(subject: &Subject) {
     let user = current_user();
-    let all: Vec<usize> = (0..subject.columns.len()).collect();
-    if !may_select(subject.oid, &numbers_of(subject, all.iter()), user) {
+    let all = subject.columns.iter().map(|column| &column.name);
+    if !may_select(subject.oid, &numbers(subject.oid, all), user) {
         refuse_right(subject, "SELECT on it", "");
     }
     if !may(subject.oid, pg_sys::ACL_DELETE, user) {
@@ -127,12 +114,9 @@ fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
             if valued.changed {
                 let kept = valued.rows[valued.kept];
                 let mut row = vec![kept.datum(1), kept.datum(3)];
-                let decided = valuation.ruled.iter().zip(valued.values);
-                row.extend(
-                    decided
-                        .filter(|(ruled, _)| ruled.rule != Rule::Keep)
-                        .map(|(_, value)| value.value),
-                );
+                let all = valuation.ruled.iter().zip(valued.values);
+                let decided = all.filter(|(ruled, _)| ruled.rule != Rule::Keep);
+                row.extend(decided.map(|(_, value)| value.value));
                 values.put(&row);
             }
         });
@@ -147,12 +131,15 @@ fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
     merge.redirect_all(&indexes, drops);
     merge.delete(&indexes, drops);
     merge.update(&valuation, values.rows());
-    let result = Sql::new("SELECT m.id, m.cluster, m.name, q.deleted, q.redirected, q.dropped FROM bloom_merge_members AS m JOIN (SELECT a.id, \
+    let result = sql!(
+        "SELECT m.id, m.cluster, m.name, q.deleted, q.redirected, q.dropped \
+        FROM bloom_merge_members AS m JOIN (SELECT a.id, \
         pg_catalog.count(*) FILTER (WHERE a.action OPERATOR(pg_catalog.=) 'delete') AS deleted, \
         pg_catalog.count(*) FILTER (WHERE a.action OPERATOR(pg_catalog.=) 'redirect') AS redirected, \
-        pg_catalog.count(*) FILTER (WHERE a.action OPERATOR(pg_catalog.=) 'drop') AS dropped FROM ")
-        .sql(&audit.sql())
-        .text(" AS a WHERE a.id IN (SELECT n.id FROM bloom_merge_members AS n) GROUP BY a.id) AS q ON q.id OPERATOR(pg_catalog.=) m.id WHERE m.kept ORDER BY m.no");
+        pg_catalog.count(*) FILTER (WHERE a.action OPERATOR(pg_catalog.=) 'drop') AS dropped \
+        FROM {audit.oid} AS a WHERE a.id IN (SELECT n.id FROM bloom_merge_members AS n) GROUP BY a.id) AS q \
+        ON q.id OPERATOR(pg_catalog.=) m.id WHERE m.kept ORDER BY m.no"
+    );
     session.each(&result, &[], |row| rows.copy(row));
     drop(named);
 }
@@ -163,7 +150,7 @@ fn number(
     audit: &Audit,
     session: &Session,
     clusters: i64,
-    members: &mut pg::session::tuple_store::TupleStore,
+    members: &mut TupleStore,
 ) {
     let mut numbers: Vec<i64> = Vec::new();
     let mut left = clusters;
@@ -175,15 +162,7 @@ fn number(
         }
         numbers.pop()
     };
-    let decided = task.clusters.decided;
-    decide(
-        &task.subject,
-        session,
-        &task.keep_by,
-        decided,
-        next,
-        members,
-    );
+    decide(task, session, next, members);
 }
 
 /// What can be known before rows are looked at. Returns the indexes of each child in which rows may collide.
@@ -197,8 +176,8 @@ fn check(
     drops: bool,
 ) -> Vec<Vec<Uniqueness>> {
     let user = current_user();
-    let columns: Vec<usize> = decided(valuation).map(|ruled| ruled.column).collect();
-    if !may_update(subject.oid, &numbers_of(subject, columns.iter()), user) {
+    let columns = decided(valuation).map(|ruled| &subject.columns[ruled.column].name);
+    if !may_update(subject.oid, &numbers(subject.oid, columns), user) {
         refuse_right(
             subject,
             "UPDATE of all columns that a rule decides",

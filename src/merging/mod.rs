@@ -19,6 +19,7 @@ mod plan;
 mod records;
 mod redirection;
 mod references;
+mod row_table;
 mod subject;
 mod texts;
 mod undo;

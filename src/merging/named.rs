@@ -8,7 +8,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::narrow::{equal_texts, Narrow};
 use super::references::{Reference, Referring};
-use super::subject::{columns_of, refuse, text, Subject};
+use super::subject::{columns_of, refuse, refuse_column, text, Subject};
 use crate::pairs::records::lock;
 use pg::catalog;
 use pg::error::raise_as;
@@ -37,8 +37,9 @@ pub fn named(subject: &Subject, given: &str) -> Reference {
         if !(2..=3).contains(&count) {
             invalid(format!("\"{}\" does not name a column of a table", given));
         }
-        let last = pg_sys::list_nth(parts, count - 1).cast::<pg_sys::Node>();
-        let column = CStr::from_ptr(string_of(last)).to_owned();
+        let last = pg_sys::list_nth(parts, count - 1);
+        // The server has made a String of each name.
+        let column = CStr::from_ptr((*last.cast::<pg_sys::String>()).sval).to_owned();
         let of_table = pg_sys::list_truncate(parts, count - 1);
         let range = pg_sys::makeRangeVarFromNameList(of_table);
         let none = pg_sys::NoLock as pg_sys::LOCKMODE;
@@ -48,15 +49,7 @@ pub fn named(subject: &Subject, given: &str) -> Reference {
     let name = lock(oid);
     let columns = columns_of(oid);
     let Some(found) = columns.iter().find(|c| c.name == column) else {
-        refuse(
-            PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-            format!(
-                "column \"{}\" of relation \"{name}\" does not exist",
-                text(&column)
-            ),
-            "",
-            "",
-        )
+        refuse_column(&text(&column), &name)
     };
     let key = subject.key_type;
     let of_column = (found.store.type_oid, found.store.typmod);
@@ -79,26 +72,21 @@ pub fn named(subject: &Subject, given: &str) -> Reference {
             "A column that holds keys is of their type, or a text.",
         ),
     };
-    let (narrow, collation) = match &equal {
-        Some(equal) => (
-            Narrow::of(
-                of_column,
-                (key.type_oid, key.typmod),
-                equal.clone(),
-                key.collation,
-            ),
-            match found.store.collation == key.collation {
-                true => pg_sys::InvalidOid,
-                false => key.collation,
-            },
-        ),
-        None => {
-            let bytes = StoreColumn::plain(pg_sys::TEXTOID);
-            let value = (bytes.type_oid, bytes.typmod);
-            let narrow = Narrow::of(of_column, value, equal_texts(), bytes.collation);
-            (narrow, pg_sys::InvalidOid)
-        }
+    let by_collation = match found.store.collation == key.collation || equal.is_none() {
+        true => pg_sys::InvalidOid,
+        false => key.collation,
     };
+    // A text is compared with the text of a key.
+    let compared = match equal {
+        Some(_) => key,
+        None => StoreColumn::plain(pg_sys::TEXTOID),
+    };
+    let narrow = Narrow::of(
+        of_column,
+        (compared.type_oid, compared.typmod),
+        equal.clone().unwrap_or_else(equal_texts),
+        compared.collation,
+    );
     Reference {
         child: oid,
         name: column.clone(),
@@ -106,7 +94,7 @@ pub fn named(subject: &Subject, given: &str) -> Reference {
             child: column,
             referenced: subject.key_name().to_owned(),
             equal,
-            collation,
+            collation: by_collation,
             narrow,
         }],
         on_delete: None,
@@ -116,13 +104,4 @@ pub fn named(subject: &Subject, given: &str) -> Reference {
         part: None,
         stored: OnceCell::new(),
     }
-}
-
-/// The string of a node that the server has made of a name.
-///
-/// # Safety
-/// `node` is a String.
-unsafe fn string_of(node: *mut pg_sys::Node) -> *mut std::ffi::c_char {
-    // SAFETY: the caller's.
-    unsafe { (*node.cast::<pg_sys::String>()).sval }
 }

@@ -6,6 +6,7 @@ use std::ffi::CString;
 use pgrx::pg_sys;
 
 use pg::catalog::{self, operators};
+use pg::sql;
 use pg::sql::Sql;
 
 /// A column that does not have room for all values.
@@ -94,22 +95,11 @@ impl Narrow {
 
     /// The condition that the column cannot have a value.
     pub fn lacks(&self, value: &str) -> Sql {
-        let (schema, operator) = &self.equal;
-        Sql::new("CASE WHEN ")
-            .text(&self.castable.replace('$', value))
-            .text(" THEN NOT (")
-            .text(value)
-            .text(" OPERATOR(")
-            .name(schema)
-            .text(".")
-            .text(&operator.to_string_lossy())
-            .text(") CAST(")
-            .text(value)
-            .text(" AS ")
-            .sql(&self.of_type)
-            .text(")")
-            .collate(self.collation)
-            .text(") ELSE true END")
+        let castable = self.castable.replace('$', value);
+        let collate = Sql::new("").collate(self.collation);
+        sql!(
+            "CASE WHEN {castable} THEN NOT ({value} {self.equal} CAST({value} AS {self.of_type}){collate}) ELSE true END"
+        )
     }
 }
 

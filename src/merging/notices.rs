@@ -9,7 +9,8 @@ use super::subject::{text, Subject};
 use pg::catalog::privileges::{current_user, has_policies_for};
 use pg::message::Message;
 use pg::session::Session;
-use pg::sql::Sql;
+use pg::sql;
+use pg::sql::{literal, Sql};
 use pg::values::text::{in_message, readable};
 
 /// Tables of at most so many bytes are read as a whole in no time.
@@ -28,26 +29,29 @@ pub fn missing_indexes(subject: &Subject, children: &[Child], session: &Session)
         // Texts are compared by what no index has.
         let by_value = |r: &&Reference| r.pairs.iter().all(|pair| pair.equal.is_some());
         for reference in child.references.iter().filter(by_value) {
-            let columns = reference.pairs.iter().map(|pair| &pair.child);
-            let query = Sql::new("SELECT pg_catalog.count(*) FROM pg_catalog.pg_class AS k WHERE k.relkind OPERATOR(pg_catalog.=) 'r' AND k.oid OPERATOR(pg_catalog.=) ANY (")
-                .text(&array(&tree_of(child)))
-                .text(&format!(") AND pg_catalog.pg_relation_size(k.oid) OPERATOR(pg_catalog.>) {SMALL} \
-                    AND NOT EXISTS (SELECT FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) i.indkey[0] \
-                    JOIN pg_catalog.pg_class AS x ON x.oid OPERATOR(pg_catalog.=) i.indexrelid JOIN pg_catalog.pg_am AS m ON m.oid OPERATOR(pg_catalog.=) x.relam \
-                    WHERE i.indrelid OPERATOR(pg_catalog.=) k.oid AND i.indisvalid AND m.amname OPERATOR(pg_catalog.=) ANY ('{{btree,hash}}'::pg_catalog.name[]) \
-                    AND (i.indpred IS NOT DISTINCT FROM NULL OR pg_catalog.pg_get_expr(i.indpred, i.indrelid) OPERATOR(pg_catalog.=) pg_catalog.format('(%I IS NOT NULL)', a.attname)) \
-                    AND a.attname OPERATOR(pg_catalog.=) ANY (ARRAY["))
-                .list(columns.clone(), |sql, name| sql.literal(name))
-                .text("]::pg_catalog.name[]))");
+            let columns = reference.pairs.iter().map(|pair| pair.child.as_c_str());
+            let (tables, most) = (array(&tree_of(child)), SMALL.to_string());
+            let names = Sql::join(columns.clone().map(literal), ", ");
+            let query = sql!(
+                "SELECT pg_catalog.count(*) FROM pg_catalog.pg_class AS k WHERE k.relkind OPERATOR(pg_catalog.=) 'r' \
+                AND k.oid OPERATOR(pg_catalog.=) ANY ({tables}) \
+                AND pg_catalog.pg_relation_size(k.oid) OPERATOR(pg_catalog.>) {most} AND NOT EXISTS (SELECT \
+                FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_attribute AS a \
+                ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) i.indkey[0] \
+                JOIN pg_catalog.pg_class AS x ON x.oid OPERATOR(pg_catalog.=) i.indexrelid \
+                JOIN pg_catalog.pg_am AS m ON m.oid OPERATOR(pg_catalog.=) x.relam \
+                WHERE i.indrelid OPERATOR(pg_catalog.=) k.oid AND i.indisvalid \
+                AND m.amname OPERATOR(pg_catalog.=) ANY ('{{btree,hash}}'::pg_catalog.name[]) \
+                AND (i.indpred IS NOT DISTINCT FROM NULL OR pg_catalog.pg_get_expr(i.indpred, i.indrelid) \
+                OPERATOR(pg_catalog.=) pg_catalog.format('(%I IS NOT NULL)', a.attname)) \
+                AND a.attname OPERATOR(pg_catalog.=) ANY (ARRAY[{names}]::pg_catalog.name[]))"
+            );
             if session.number(&query, &[]) == 0 {
                 continue;
             }
-            let names: Vec<String> = columns.map(|name| text(name)).collect();
-            let statement = Sql::new("CREATE INDEX ON ")
-                .relation(child.oid)
-                .text(" (")
-                .names(reference.pairs.iter().map(|pair| pair.child.as_c_str()))
-                .text(")");
+            let statement = Sql::join(columns.clone(), ", ");
+            let statement = sql!("CREATE INDEX ON {child.oid} ({statement})");
+            let names: Vec<String> = columns.map(text).collect();
             send(
                 format!(
                     "table \"{}\" has no index on ({}), by which it refers to table \"{}\"",

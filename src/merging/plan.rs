@@ -20,7 +20,7 @@ use pg::memory::Scratch;
 use pg::output::OutputFunction;
 use pg::session::tuple_store::{StoreColumn, TupleStore};
 use pg::session::Session;
-use pg::sql::Sql;
+use pg::sql;
 use pg::values::text::to_database;
 use pg::values::varlena::NewValue;
 
@@ -85,13 +85,11 @@ const ROWS: &std::ffi::CStr = c"bloom_merge_plan_rows";
 
 impl PlanRows {
     fn new() -> PlanRows {
-        let (int8, text) = (
-            StoreColumn::plain(pg_sys::INT8OID),
-            StoreColumn::plain(pg_sys::TEXTOID),
-        );
+        let plain = StoreColumn::plain;
+        let (int8, text) = (plain(pg_sys::INT8OID), plain(pg_sys::TEXTOID));
         let columns = [
             (c"no", int8),
-            (c"part", StoreColumn::plain(pg_sys::INT4OID)),
+            (c"part", plain(pg_sys::INT4OID)),
             (c"place", int8),
             (c"cluster", text),
             (c"action", text),
@@ -99,7 +97,7 @@ impl PlanRows {
             (c"column", text),
             (c"value", text),
             (c"source", text),
-            (c"relation", StoreColumn::plain(pg_sys::REGCLASSOID)),
+            (c"relation", plain(pg_sys::REGCLASSOID)),
             (c"reference", text),
             (c"rows", int8),
         ];
@@ -153,15 +151,7 @@ fn bloom_merge_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         task.clusters.read(subject, &session, &mut found);
         session.table(FOUND, &found);
         check_once(subject, &session);
-        let decided = task.clusters.decided;
-        decide(
-            subject,
-            &session,
-            &task.keep_by,
-            decided,
-            || None,
-            &mut members,
-        );
+        decide(&task, &session, || None, &mut members);
         let named = name_members(&session, &members);
         let children = children(subject, &session, &task.redirect, pg_sys::AccessShareLock);
         notices::missing_indexes(subject, &children, &session);
@@ -180,16 +170,15 @@ fn bloom_merge_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
                 stops(child, &obstacles, &mut plan);
             }
         }
-        of_records(
-            &Valuation::new(subject, &children, &task.rules),
-            subject,
-            &session,
-            &mut plan,
-        );
+        let valuation = Valuation::new(subject, &children, &task.rules);
+        of_records(&valuation, subject, &session, &mut plan);
         named
     });
     session.table(ROWS, &plan.store);
-    let query = Sql::new("SELECT p.cluster, p.action, p.key, p.\"column\", p.value, p.source, p.relation, p.reference, p.rows FROM bloom_merge_plan_rows AS p ORDER BY p.no, p.part, p.place");
+    let query = sql!(
+        "SELECT p.cluster, p.action, p.key, p.\"column\", p.value, p.source, p.relation, p.reference, p.rows \
+        FROM bloom_merge_plan_rows AS p ORDER BY p.no, p.part, p.place"
+    );
     session.each(&query, &[], |row| rows.copy(row));
     drop(named);
     NewValue(pg_sys::Datum::null())
@@ -205,14 +194,11 @@ fn of_records(
     let mut key_output = OutputFunction::new(subject.key_type.type_oid);
     valuation.each(session, |valued| {
         let datum = |i: usize, column: usize| {
-            valued.rows[i]
-                .datum(column)
-                .unwrap_or(pg_sys::Datum::null())
+            let value = valued.rows[i].datum(column);
+            value.unwrap_or(pg_sys::Datum::null())
         };
-        let mut keys: Vec<Vec<u8>> = Vec::new();
-        for i in 0..valued.rows.len() {
-            keys.push(key_output.show(datum(i, 3), <[u8]>::to_vec));
-        }
+        let keys = (0..valued.rows.len()).map(|i| key_output.show(datum(i, 3), <[u8]>::to_vec));
+        let keys: Vec<Vec<u8>> = keys.collect();
         let no = datum(0, 0).value() as i64;
         // SAFETY: a text of the store.
         let cluster = unsafe { pg::values::varlena::Varlena::of(datum(0, 2)) };
@@ -227,8 +213,7 @@ fn of_records(
             key: Some(&keys[valued.kept]),
             ..base
         });
-        for (i, key) in keys.iter().enumerate().filter(|(i, _)| *i != valued.kept) {
-            let _ = i;
+        for (_, key) in keys.iter().enumerate().filter(|(i, _)| *i != valued.kept) {
             plan.put(&PlanRow {
                 part: 2,
                 action: "delete",
@@ -310,15 +295,18 @@ fn of_child(
         return Vec::new();
     }
     let mut obstacles = reach::of_redirected(child, children, Some(subject), session);
-    let own = child.references.iter().any(|reference| reference.own);
+    let own = child.is_own();
     if !own && !indexes.is_empty() {
         let gone = collisions::places(indexes, child, subject);
         obstacles.extend(reach::of_dropped(child, children, &gone, session));
     }
     for uniqueness in indexes {
-        let query = Sql::new("SELECT q.no, m.cluster, q.gone, pg_catalog.min(q.stays) FROM (")
-            .sql(&uniqueness.query(child, subject))
-            .text(") AS q JOIN bloom_merge_members AS m ON m.no OPERATOR(pg_catalog.=) q.no AND m.kept GROUP BY q.no, m.cluster, q.gone ORDER BY q.no, q.gone");
+        let rows = uniqueness.query(child, subject);
+        let query = sql!(
+            "SELECT q.no, m.cluster, q.gone, pg_catalog.min(q.stays) FROM ({rows}) AS q \
+            JOIN bloom_merge_members AS m ON m.no OPERATOR(pg_catalog.=) q.no AND m.kept \
+            GROUP BY q.no, m.cluster, q.gone ORDER BY q.no, q.gone"
+        );
         session.each_with(
             &query,
             &[],

@@ -1,19 +1,20 @@
 //! Rows that refer to losers: those that would collide are dropped, the others redirected.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 
 use pgrx::pg_sys;
 
-use super::changes::{oid, refuse_kept_back, refuse_pointed_back, told, MergeRun};
+use super::changes::{refuse_kept_back, refuse_pointed_back, told, MergeRun};
 use super::child::Child;
 use super::collisions::Uniqueness;
-use super::references::Reference;
+use super::references::{oid, Reference};
 use super::subject::TableColumn;
-use super::texts::{exactly, hash, json, key_is, key_text, named, row, row_of, stored};
+use super::texts::{exactly, hash, json, row, row_of, stored};
 use super::values::redirected;
 use pg::session::tuple_store::TupleStore;
 use pg::session::KeptRows;
-use pg::sql::Sql;
+use pg::sql;
+use pg::sql::{literal, Sql};
 
 /// How often references are looked for again. Each time one trigger has answered another.
 const ROUNDS: usize = 10;
@@ -92,105 +93,69 @@ impl MergeRun<'_> {
     /// Redirects what refers to the losers. Returns how many rows. What triggers change of these rows besides is
     /// written down with what they refer to.
     fn redirect(&self, child: &Child, reference: &Reference) -> u64 {
-        let columns: Vec<&CStr> = reference.pairs.iter().map(|p| p.child.as_c_str()).collect();
-        let chosen = (0..columns.len()).fold(
-            Sql::new("SELECT c.tableoid AS place, c.ctid AS at, g.id, g.cluster, ")
-                .sql(&row("c", child.oid))
-                .text(" AS was"),
-            |sql, i| sql.text(&format!(", g.n{i}")),
+        let (only, given) = (child.only(), child.row("c"));
+        let rows = reference.redirected(self.subject);
+        let names = reference.pairs.iter().map(|pair| &pair.child);
+        let values = (0..names.len()).map(|i| sql!(", g.n{i}"));
+        let values = Sql::join(values, "");
+        let chosen = sql!(
+            "SELECT c.tableoid AS place, c.ctid AS at, g.id, g.cluster, {given} AS was{values} FROM {rows}"
         );
-        let chosen = chosen
-            .text(" FROM ")
-            .sql(&reference.from("c"))
-            .text(" JOIN ")
-            .sql(&reference.map(self.subject))
-            .text(" AS g ON ")
-            .sql(&reference.refers("c", "g"));
-        let chosen = reference.without_losers(self.subject, chosen, " WHERE ");
         let chosen = self.session.keep(c"bloom_merge_rows", &chosen, &[]);
-        let update = Sql::new("UPDATE ")
-            .only(child.oid)
-            .text(" AS c SET ")
-            .list(columns.iter().enumerate(), |sql, (i, name)| {
-                sql.name(name).text(&format!(" = o.n{i}"))
-            })
-            .text(" FROM bloom_merge_rows AS o WHERE c.tableoid OPERATOR(pg_catalog.=) o.place AND c.ctid OPERATOR(pg_catalog.=) o.at RETURNING o.id, o.cluster, o.was, ")
-            .sql(&row("c", child.oid))
-            .text(" AS given");
+        let set = names.clone().enumerate();
+        let set = Sql::join(set.map(|(i, name)| sql!("{name} = o.n{i}")), ", ");
+        let update = sql!(
+            "UPDATE {only} AS c SET {set} FROM bloom_merge_rows AS o \
+            WHERE c.tableoid OPERATOR(pg_catalog.=) o.place AND c.ctid OPERATOR(pg_catalog.=) o.at \
+            RETURNING o.id, o.cluster, o.was, {given} AS given"
+        );
         let changed = told(&child.name, "redirected", || {
             self.session.keep(c"bloom_merge_changed", &update, &[])
         });
         drop(chosen);
-        // As triggers after the change have left them.
-        let now = Sql::new("SELECT u.id, u.cluster, u.was, COALESCE(")
-            .sql(&row("c", child.oid))
-            .text(", u.given) AS now FROM bloom_merge_changed AS u LEFT JOIN ")
-            .only(child.oid)
-            .text(" AS c ON ")
-            .sql(&key_is("c", &child.columns, &child.key, |column| {
-                Sql::new("(u.given).").name(&column.name)
-            }));
+        let now = child.now("bloom_merge_changed", "u.id, u.cluster, u.was");
         let now = self.session.keep(c"bloom_merge_now", &now, &[]);
-        let of_references = reference.pairs.iter().map(|pair| pair.child.clone());
-        let of_references: Vec<CString> = of_references.collect();
-        let mut of_row = of_references.clone();
-        of_row.extend(child.key.iter().cloned());
         // What the server generates cannot be set again, but may be a part of the key.
         let set = |column: &&TableColumn| !column.generated && !column.always;
-        let before = child.columns.iter().filter(set);
-        let after =
-            (child.columns.iter()).filter(|column| set(column) || child.key.contains(&column.name));
-        let part = |of: &str, other: &str, always: &[CString]| {
-            Sql::new(&format!("(SELECT pg_catalog.jsonb_object_agg(k.key, k.value) FROM pg_catalog.jsonb_each(j.{of}) AS k WHERE k.value OPERATOR(pg_catalog.<>) (j.{other} OPERATOR(pg_catalog.->) k.key) OR k.key OPERATOR(pg_catalog.=) ANY (ARRAY["))
-                .list(always, |sql, name| sql.literal(name))
-                .text("]::pg_catalog.text[]))")
+        let before = json("(u.was)", child.columns.iter().filter(set));
+        let after = child.columns.iter();
+        let after = after.filter(|column| set(column) || child.key.contains(&column.name));
+        let after = json("(u.now)", after);
+        let part = |of: &str, other: &str, always: Vec<&CString>| {
+            let always = Sql::join(always.into_iter().map(|name| literal(name)), ", ");
+            sql!(
+                "(SELECT pg_catalog.jsonb_object_agg(k.key, k.value) FROM pg_catalog.jsonb_each(j.{of}) AS k \
+                WHERE k.value OPERATOR(pg_catalog.<>) (j.{other} OPERATOR(pg_catalog.->) k.key) \
+                OR k.key OPERATOR(pg_catalog.=) ANY (ARRAY[{always}]::pg_catalog.text[]))"
+            )
         };
-        let texts = Sql::new("SELECT j.id, j.cluster, j.key_was, j.key, ")
-            .sql(&part("was", "now", &of_references))
-            .text(" AS old, ")
-            .sql(&part("now", "was", &of_row))
-            .text(" AS new, j.own, j.hash FROM (SELECT u.id, u.cluster, ")
-            .sql(&key_text("(u.was)", &child.key))
-            .text(" AS key_was, ")
-            .sql(&key_text("(u.now)", &child.key))
-            .text(" AS key, ")
-            .sql(&json("(u.was)", before))
-            .text(" AS was, ")
-            .sql(&json("(u.now)", after))
-            .text(" AS now, ")
-            .sql(&json("(u.now)", named(&child.columns, &child.key)))
-            .text(" AS own, ")
-            .sql(&hash("u.now"))
-            .text(" AS hash FROM bloom_merge_now AS u OFFSET 0) AS j");
+        let old = part("was", "now", names.clone().collect());
+        let new = part("now", "was", names.chain(&child.key).collect());
+        let [key_was, key] = ["(u.was)", "(u.now)"].map(|row| child.key_text(row));
+        let (own, hash) = (child.own_key("(u.now)"), hash("u.now"));
+        let texts = sql!(
+            "SELECT j.id, j.cluster, j.key_was AS was, j.key, {old} AS old, {new} AS new, j.own, j.hash \
+            FROM (SELECT u.id, u.cluster, {key_was} AS key_was, {key} AS key, {before} AS was, {after} AS now, \
+            {own} AS own, {hash} AS hash FROM bloom_merge_now AS u OFFSET 0) AS j"
+        );
         let texts = exactly(|| self.session.keep(c"bloom_merge_texts", &texts, &[]));
         drop((changed, now));
-        let refresh = Sql::new("UPDATE ")
-            .sql(&self.audit.sql())
-            .text(" AS a SET key = u.key, new = a.new OPERATOR(pg_catalog.||) u.own, hash = u.hash FROM bloom_merge_texts AS u WHERE a.relation OPERATOR(pg_catalog.=) ")
-            .text(&oid(child.oid))
-            .text(" AND a.action OPERATOR(pg_catalog.=) 'redirect' AND a.key OPERATOR(pg_catalog.=) u.key_was AND a.gone IS NULL AND a.unmerged IS NULL");
-        self.session.run(&refresh, &[]);
-        let note = Sql::new("INSERT INTO ")
-            .sql(&self.audit.sql())
-            .text(" (id, action, relation, reference, cluster, key, old, new, hash) SELECT u.id, 'redirect', ")
-            .text(&oid(child.oid))
-            .text(", ")
-            .literal(&reference.name)
-            .text(", u.cluster, u.key, u.old, u.new, u.hash FROM bloom_merge_texts AS u ORDER BY u.id, u.key");
+        (self.audit).refresh(self.session, child.oid, "bloom_merge_texts");
+        let (relation, name) = (oid(child.oid), literal(&reference.name));
+        let note = sql!(
+            "INSERT INTO {self.audit.oid} (id, action, relation, reference, cluster, key, old, new, hash) \
+            SELECT u.id, 'redirect', {relation}, {name}, u.cluster, u.key, u.old, u.new, u.hash \
+            FROM bloom_merge_texts AS u ORDER BY u.id, u.key"
+        );
         self.session.run(&note, &[]);
         texts.rows()
     }
 
     /// How many rows of a child refer to losers.
     fn left(&self, reference: &Reference) -> i64 {
-        let left = Sql::new("SELECT pg_catalog.count(*) FROM ")
-            .sql(&reference.from("c"))
-            .text(" JOIN ")
-            .sql(&reference.map(self.subject))
-            .text(" AS g ON ")
-            .sql(&reference.refers("c", "g"));
-        let left = reference.without_losers(self.subject, left, " WHERE ");
-        self.session.number(&left, &[])
+        let rows = reference.redirected(self.subject);
+        self.session
+            .number(&sql!("SELECT pg_catalog.count(*) FROM {rows}"), &[])
     }
 
     /// Rows that go, as the table bloom_merge_gone: what `others` names, without its alias; `key` (of a child) and
@@ -206,66 +171,48 @@ impl MergeRun<'_> {
         others: &[&str],
         rows: &Sql,
     ) -> KeptRows<'_> {
-        let image = columns
-            .iter()
-            .map(|column| redirected("c", column, references));
-        let mut read = others.iter().fold(
-            Sql::new("SELECT ")
-                .sql(&row("c", table))
-                .text(" AS was, ")
-                .sql(&row_of(image, table))
-                .text(" AS now"),
-            |sql, other| sql.text(", ").text(other),
-        );
-        let mut texts = others.iter().fold(
-            Sql::new("SELECT ")
-                .sql(&json("(s.now)", stored(columns)))
-                .text(" AS old"),
-            |sql, other| {
-                let name = other.rsplit('.').next().unwrap_or(other);
-                sql.text(", s.").text(name)
-            },
-        );
+        let image = columns.iter();
+        let image = image.map(|column| redirected("c", column, references));
+        let (was, now) = (row("c", table), row_of(image, table));
+        let mut read = sql!("SELECT {was} AS was, {now} AS now");
+        let old = json("(s.now)", stored(columns));
+        let mut texts = sql!("SELECT {old} AS old");
+        for other in others {
+            let name = other.rsplit('.').next().unwrap_or(other);
+            (read, texts) = (sql!("{read}, {other}"), sql!("{texts}, s.{name}"));
+        }
         if let Some(child) = child {
-            texts = texts
-                .text(", ")
-                .sql(&key_text("(s.was)", &child.key))
-                .text(" AS key");
+            let key = child.key_text("(s.was)");
+            texts = sql!("{texts}, {key} AS key");
             for (j, reference) in references.iter().enumerate() {
-                read = read.text(&format!(
-                    ", g{j}.id AS id{j}, g{j}.cluster AS cluster{j}, g{j}.key AS key{j}"
-                ));
-                let mut names: Vec<CString> = reference
-                    .pairs
-                    .iter()
-                    .map(|pair| pair.child.clone())
-                    .collect();
-                texts = texts
-                    .text(&format!(", s.id{j}, s.cluster{j}, s.key{j}, "))
-                    .sql(&json("(s.was)", named(columns, &names)))
-                    .text(&format!(" AS old{j}, "));
-                names.extend(child.key.iter().cloned());
-                texts = texts
-                    .sql(&json("(s.now)", named(columns, &names)))
-                    .text(&format!(" AS new{j}"));
+                let refers =
+                    |c: &TableColumn| reference.pairs.iter().any(|pair| pair.child == c.name);
+                let is_key = |c: &TableColumn| child.key.contains(&c.name);
+                let old = json("(s.was)", columns.iter().filter(|c| refers(c)));
+                let new = json("(s.now)", columns.iter().filter(|c| refers(c) || is_key(c)));
+                read = sql!(
+                    "{read}, g{j}.id AS id{j}, g{j}.cluster AS cluster{j}, g{j}.key AS key{j}"
+                );
+                texts = sql!(
+                    "{texts}, s.id{j}, s.cluster{j}, s.key{j}, {old} AS old{j}, {new} AS new{j}"
+                );
             }
         }
-        let read = read.text(" FROM ").sql(rows);
-        let texts = texts.text(" FROM bloom_merge_rows AS s");
-        let _read = self.session.keep(c"bloom_merge_rows", &read, &[]);
+        let _read = (self.session).keep(c"bloom_merge_rows", &sql!("{read} FROM {rows}"), &[]);
+        let texts = sql!("{texts} FROM bloom_merge_rows AS s");
         exactly(|| self.session.keep(c"bloom_merge_gone", &texts, &[]))
     }
 
     /// Writes of rows that go how they refer to losers, as if they had been redirected. They are in bloom_merge_gone.
     pub fn note_gone(&self, child: &Child, references: &[&Reference]) {
+        let relation = oid(child.oid);
         for (j, reference) in references.iter().enumerate() {
-            let statement = Sql::new("INSERT INTO ")
-                .sql(&self.audit.sql())
-                .text(&format!(" (id, action, relation, reference, cluster, key, old, new) SELECT o.id{j}, 'redirect', "))
-                .text(&oid(child.oid))
-                .text(", ")
-                .literal(&reference.name)
-                .text(&format!(", o.cluster{j}, o.key, o.old{j}, o.new{j} FROM bloom_merge_gone AS o WHERE o.id{j} IS DISTINCT FROM NULL ORDER BY o.id{j}, o.key{j}"));
+            let name = literal(&reference.name);
+            let statement = sql!(
+                "INSERT INTO {self.audit.oid} (id, action, relation, reference, cluster, key, old, new) \
+                SELECT o.id{j}, 'redirect', {relation}, {name}, o.cluster{j}, o.key, o.old{j}, o.new{j} \
+                FROM bloom_merge_gone AS o WHERE o.id{j} IS DISTINCT FROM NULL ORDER BY o.id{j}, o.key{j}"
+            );
             self.session.run(&statement, &[]);
         }
     }

@@ -11,6 +11,7 @@ use pg::relation;
 use pg::session::tuple_store::{StoreColumn, TupleStore};
 use pg::session::QueryRow;
 use pg::session::Session;
+use pg::sql;
 use pg::sql::Sql;
 
 /// A referencing column, and the one that it refers to.
@@ -62,57 +63,44 @@ impl Reference {
     /// old and new value `o1`, `n1` ...
     pub fn map(&self, subject: &Subject) -> Sql {
         if let Some(stored) = self.stored.get() {
-            return Sql::new("(SELECT * FROM ").name(stored).text(")");
+            return sql!("(SELECT * FROM {stored})");
         }
-        let mut sql = Sql::new("(SELECT m.no, m.id, m.cluster, m.key, m.keep, m.name");
         let by_key = self.is_by_key(subject);
-        for (i, pair) in self.pairs.iter().enumerate() {
-            let old = Sql::new("l.").name(&pair.referenced);
-            let new = match by_key {
-                true => Sql::new("m.keep"),
-                false => Sql::new("s.").name(&pair.referenced),
+        let values = self.pairs.iter().enumerate().map(|(i, pair)| {
+            let name = &pair.referenced;
+            let (old, new) = match (&pair.equal, by_key) {
+                // A text refers to a key.
+                (None, _) => (sql!("m.name"), sql!("m.keep_name")),
+                (Some(_), true) => (sql!("l.{name}"), sql!("m.keep")),
+                (Some(_), false) => (sql!("l.{name}"), sql!("s.{name}")),
             };
-            // A text refers to a key.
-            let (old, new) = match pair.equal {
-                Some(_) => (old, new),
-                None => (Sql::new("m.name"), Sql::new("m.keep_name")),
-            };
-            sql = sql
-                .text(", ")
-                .sql(&old)
-                .text(&format!(" AS o{i}, "))
-                .sql(&new)
-                .text(&format!(" AS n{i}"));
-        }
+            sql!(", {old} AS o{i}, {new} AS n{i}")
+        });
+        let values = Sql::join(values, "");
+        let joined = |join: &str, alias: &str, key: &str| {
+            let (record, is_it) = (subject.from(alias), subject.key_is(alias, key));
+            let within = self.within(alias);
+            sql!("{join} {record} ON {is_it}{within}")
+        };
         // The old value is known, too, but the table has statistics of it: without them the server makes hash tables of
         // the children, NULLs and all.
-        sql = sql
-            .text(" FROM bloom_merge_members AS m JOIN ")
-            .sql(&subject.from("l"))
-            .text(" ON ")
-            .sql(&subject.key_is("l", "m.key"))
-            .sql(&self.within("l"));
-        if !by_key {
+        let loser = joined("JOIN", "l", "m.key");
+        let kept = match (by_key, &self.part) {
+            (true, _) => Sql::new(""),
+            (false, None) => joined(" JOIN", "s", "m.keep"),
             // What is kept in another partition has no value that they could refer to.
-            let join = self.part.as_ref().map_or(" JOIN ", |_| " LEFT JOIN ");
-            sql = sql
-                .text(join)
-                .sql(&subject.from("s"))
-                .text(" ON ")
-                .sql(&subject.key_is("s", "m.keep"))
-                .sql(&self.within("s"));
-        }
-        sql.text(" WHERE NOT m.kept)")
+            (false, Some(_)) => joined(" LEFT JOIN", "s", "m.keep"),
+        };
+        sql!(
+            "(SELECT m.no, m.id, m.cluster, m.key, m.keep, m.name{values} \
+            FROM bloom_merge_members AS m {loser}{kept} WHERE NOT m.kept)"
+        )
     }
 
     /// The further condition that rows of the referenced table under an alias are in the partition that it refers to.
     pub fn within(&self, alias: &str) -> Sql {
         self.part.as_ref().map_or(Sql::new(""), |part| {
-            Sql::new(" AND ")
-                .text(alias)
-                .text(".tableoid OPERATOR(pg_catalog.=) ANY (")
-                .text(part)
-                .text(")")
+            sql!(" AND {alias}.tableoid OPERATOR(pg_catalog.=) ANY ({part})")
         })
     }
 
@@ -135,15 +123,15 @@ impl Reference {
 
     /// The rows of the map.
     pub fn store(&self, subject: &Subject, session: &Session) -> TupleStore {
+        let [int8, text] = [pg_sys::INT8OID, pg_sys::TEXTOID].map(StoreColumn::plain);
         let mut columns = vec![
-            (c"no".to_owned(), StoreColumn::plain(pg_sys::INT8OID)),
-            (c"id".to_owned(), StoreColumn::plain(pg_sys::INT8OID)),
-            (c"cluster".to_owned(), StoreColumn::plain(pg_sys::TEXTOID)),
+            (c"no".to_owned(), int8),
+            (c"id".to_owned(), int8),
+            (c"cluster".to_owned(), text),
             (c"key".to_owned(), subject.key_type),
             (c"keep".to_owned(), subject.key_type),
-            (c"name".to_owned(), StoreColumn::plain(pg_sys::TEXTOID)),
+            (c"name".to_owned(), text),
         ];
-        let text = StoreColumn::plain(pg_sys::TEXTOID);
         for (i, pair) in self.pairs.iter().enumerate() {
             let referenced = subject.columns.iter().find(|c| c.name == pair.referenced);
             let of_value = match &pair.equal {
@@ -158,9 +146,8 @@ impl Reference {
         let columns = columns.iter().map(|(name, of)| (name.as_c_str(), *of));
         let width = columns.len();
         let mut store = session.aside(|| TupleStore::new(columns));
-        let query = Sql::new("SELECT * FROM ")
-            .sql(&self.map(subject))
-            .text(" AS g");
+        let map = self.map(subject);
+        let query = sql!("SELECT * FROM {map} AS g");
         session.each(&query, &[], |row| {
             store.put(&(0..width).map(|i| row.datum(i)).collect::<Vec<_>>())
         });
@@ -173,84 +160,86 @@ impl Reference {
         self.part.is_none() && pairs.all(|pair| pair.referenced.as_c_str() == subject.key_name())
     }
 
+    /// The values of rows under an alias that it refers to, as `o0`, `o1` ...
+    pub fn referenced(&self, alias: &str) -> Sql {
+        let values = self.pairs.iter().enumerate();
+        let values = values.map(|(i, pair)| sql!("{alias}.{pair.referenced} AS o{i}"));
+        Sql::join(values, ", ")
+    }
+
     /// The condition that a row of the child under an alias refers to a row of the map under another.
     pub fn refers(&self, child: &str, map: &str) -> Sql {
-        let mut sql = Sql::new("");
-        for (i, pair) in self.pairs.iter().enumerate() {
-            let old = format!("{}{map}.o{i} ", if i > 0 { " AND " } else { "" });
-            sql = sql.text(&old);
-            sql = match &pair.equal {
-                Some((schema, name)) => sql
-                    .text("OPERATOR(")
-                    .name(schema)
-                    .text(".")
-                    .text(&name.to_string_lossy())
-                    .text(") ")
-                    .text(child)
-                    .text(".")
-                    .name(&pair.child)
-                    .collate(pair.collation),
-                None => sql
-                    .text(
-                        "COLLATE pg_catalog.\"C\" OPERATOR(pg_catalog.=) pg_catalog.format('%s', ",
-                    )
-                    .text(child)
-                    .text(".")
-                    .name(&pair.child)
-                    .text(")"),
-            };
+        let conditions = self.pairs.iter().enumerate().map(|(i, pair)| {
+            let value = sql!("{child}.{pair.child}");
+            match &pair.equal {
+                Some(equal) => sql!("{map}.o{i} {equal} {value}").collate(pair.collation),
+                None => sql!(
+                    "{map}.o{i} COLLATE pg_catalog.\"C\" OPERATOR(pg_catalog.=) pg_catalog.format('%s', {value})"
+                ),
+            }
+        });
+        Sql::join(conditions, " AND ")
+    }
+
+    /// What follows FROM for rows of the child as `c` with what they refer to in the map as `g`.
+    pub fn referring(&self, subject: &Subject) -> Sql {
+        let (child, map, refers) = (self.from("c"), self.map(subject), self.refers("c", "g"));
+        sql!("{child} JOIN {map} AS g ON {refers}")
+    }
+
+    /// The same without rows of the table itself that go.
+    pub fn redirected(&self, subject: &Subject) -> Sql {
+        let rows = self.referring(subject);
+        match self.own {
+            false => rows,
+            true => rows.sql(&without_losers(subject)),
         }
-        sql
     }
 
     /// A query of how many rows refer to each loser: `no`, `cluster`, `key`, their number, whether the record that is
     /// kept has NULL where they would refer to, and its key. Rows that go themselves do not count.
     pub fn counts(&self, subject: &Subject) -> Sql {
-        let mut nulls = Sql::new("false");
-        for i in 0..self.pairs.len() {
-            nulls = nulls.text(&format!(" OR g.n{i} IS NOT DISTINCT FROM NULL"));
-            if let Some(narrow) = &self.pairs[i].narrow {
-                nulls = nulls.text(" OR ").sql(&narrow.lacks(&format!("g.n{i}")));
-            }
-        }
-        let sql =
-            Sql::new("SELECT g.no, g.cluster, g.key, pg_catalog.count(*), pg_catalog.bool_or(")
-                .sql(&nulls)
-                .text("), g.keep FROM ")
-                .sql(&self.map(subject))
-                .text(" AS g JOIN ")
-                .sql(&self.from("c"))
-                .text(" ON ")
-                .sql(&self.refers("c", "g"));
-        self.without_losers(subject, sql, " WHERE ")
-            .text(" GROUP BY g.no, g.cluster, g.key, g.keep ORDER BY g.no, g.key")
+        let nulls = self.pairs.iter().enumerate().map(|(i, pair)| {
+            let narrow = pair.narrow.as_ref();
+            let lacks = narrow.map_or(Sql::new(""), |narrow| {
+                Sql::new(" OR ").sql(&narrow.lacks(&format!("g.n{i}")))
+            });
+            sql!(" OR g.n{i} IS NOT DISTINCT FROM NULL{lacks}")
+        });
+        let (nulls, rows) = (Sql::join(nulls, ""), self.redirected(subject));
+        sql!(
+            "SELECT g.no, g.cluster, g.key, pg_catalog.count(*), pg_catalog.bool_or(false{nulls}), g.keep FROM {rows} \
+            GROUP BY g.no, g.cluster, g.key, g.keep ORDER BY g.no, g.key"
+        )
     }
 
-    /// Joins what rows of the child under an alias refer to, as `g` and the number of the reference.
-    pub fn left_join(&self, subject: &Subject, sql: Sql, child: &str, number: usize) -> Sql {
-        let map = format!("g{number}");
-        sql.text(" LEFT JOIN ")
-            .sql(&self.map(subject))
-            .text(&format!(" AS {map} ON "))
-            .sql(&self.refers(child, &map))
-    }
-
-    /// Leaves out rows `c` of the table itself that go.
-    pub fn without_losers(&self, subject: &Subject, sql: Sql, and: &str) -> Sql {
-        match self.own {
-            false => sql,
-            true => sql
-                .text(and)
-                .text("NOT EXISTS (SELECT FROM bloom_merge_members AS w WHERE NOT w.kept AND ")
-                .sql(&subject.key_is("c", "w.key"))
-                .text(")"),
-        }
+    /// Joins what rows under an alias refer to, as `g` and the number of the reference.
+    pub fn left_join(&self, subject: &Subject, child: &str, number: usize) -> Sql {
+        let map = self.map(subject);
+        let refers = self.refers(child, &format!("g{number}"));
+        sql!(" LEFT JOIN {map} AS g{number} ON {refers}")
     }
 
     /// `FROM`-item of the child under an alias.
     pub fn from(&self, alias: &str) -> Sql {
-        Sql::new("").only(self.child).text(" AS ").text(alias)
+        let child = Sql::new("").only(self.child);
+        sql!("{child} AS {alias}")
     }
+}
+
+/// Joins what rows under an alias refer to by each of the references, as `g0`, `g1` ...
+pub fn left_joins(references: &[&Reference], subject: &Subject, child: &str) -> Sql {
+    let all = references.iter().enumerate();
+    Sql::join(
+        all.map(|(j, reference)| reference.left_join(subject, child, j)),
+        "",
+    )
+}
+
+/// Leaves out records `c` that go.
+pub fn without_losers(subject: &Subject) -> Sql {
+    let is_it = subject.key_is("c", "w.key");
+    sql!(" WHERE NOT EXISTS (SELECT FROM bloom_merge_members AS w WHERE NOT w.kept AND {is_it})")
 }
 
 pub fn name_of(row: QueryRow<'_>, i: usize) -> CString {
@@ -262,8 +251,7 @@ pub fn name_of(row: QueryRow<'_>, i: usize) -> CString {
 /// A partition of a locked table, with those below it, as an array.
 fn oids(part: pg_sys::Oid) -> String {
     // SAFETY: it was locked with the table that it is part of.
-    let tree = unsafe { relation::with_inheritors(part, pg_sys::NoLock) };
-    array(&tree)
+    array(&unsafe { relation::with_inheritors(part, pg_sys::NoLock) })
 }
 
 /// Tables as an array of SQL.
@@ -272,23 +260,40 @@ pub fn array(tables: &[pg_sys::Oid]) -> String {
     format!("'{{{}}}'::pg_catalog.oid[]", numbers.join(","))
 }
 
+/// An OID as SQL writes it.
+pub fn oid(of: pg_sys::Oid) -> String {
+    format!("{}::pg_catalog.oid", of.to_u32())
+}
+
 /// The foreign keys that point to the table or its partitions, each once: of those that partitions have because of
 /// their parents, only the parents'.
 pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
-    let query = Sql::new("WITH RECURSIVE up (oid, parent) AS (SELECT c.oid, c.conparentid FROM pg_catalog.pg_constraint AS c WHERE c.contype OPERATOR(pg_catalog.=) 'f' AND c.confrelid OPERATOR(pg_catalog.=) ANY (")
-        .text(&array(tree))
-        .text(") UNION ALL SELECT c.oid, c.conparentid FROM up JOIN pg_catalog.pg_constraint AS c ON c.oid OPERATOR(pg_catalog.=) up.parent) \
-            SELECT c.oid, c.conname, c.conrelid, c.confdeltype, a.attname, b.attname, o.oprname, n.nspname, c.confupdtype, c.confrelid, c.condeferred, a.atttypid, b.atttypid, a.atttypmod, b.atttypmod, b.attcollation, \
-                CASE WHEN a.attcollation OPERATOR(pg_catalog.=) b.attcollation THEN 0::pg_catalog.oid WHEN l.exact THEN a.attcollation ELSE b.attcollation END \
-            FROM (SELECT DISTINCT up.oid FROM up WHERE up.parent OPERATOR(pg_catalog.=) 0::pg_catalog.oid) AS u \
-            JOIN pg_catalog.pg_constraint AS c ON c.oid OPERATOR(pg_catalog.=) u.oid \
-            JOIN pg_catalog.pg_class AS k ON k.oid OPERATOR(pg_catalog.=) c.conrelid JOIN pg_catalog.pg_namespace AS s ON s.oid OPERATOR(pg_catalog.=) k.relnamespace \
-            CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(c.conkey), pg_catalog.unnest(c.confkey), pg_catalog.unnest(c.conpfeqop)) WITH ORDINALITY AS p (child, referenced, operator, i) \
-            JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.conrelid AND a.attnum OPERATOR(pg_catalog.=) p.child \
-            JOIN pg_catalog.pg_attribute AS b ON b.attrelid OPERATOR(pg_catalog.=) c.confrelid AND b.attnum OPERATOR(pg_catalog.=) p.referenced \
-            JOIN pg_catalog.pg_operator AS o ON o.oid OPERATOR(pg_catalog.=) p.operator JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) o.oprnamespace \
-            CROSS JOIN LATERAL (SELECT pg_catalog.bool_and(y.collisdeterministic) FROM pg_catalog.pg_collation AS y WHERE y.oid OPERATOR(pg_catalog.=) ANY (ARRAY[a.attcollation, b.attcollation])) AS l (exact) \
-            ORDER BY s.nspname, k.relname, c.conname, c.oid, p.i");
+    let tables = array(tree);
+    let query = sql!(
+        "WITH RECURSIVE up (oid, parent) AS (SELECT c.oid, c.conparentid FROM pg_catalog.pg_constraint AS c \
+            WHERE c.contype OPERATOR(pg_catalog.=) 'f' AND c.confrelid OPERATOR(pg_catalog.=) ANY ({tables}) \
+            UNION ALL SELECT c.oid, c.conparentid FROM up \
+            JOIN pg_catalog.pg_constraint AS c ON c.oid OPERATOR(pg_catalog.=) up.parent) \
+        SELECT c.oid, c.conname, c.conrelid, c.confdeltype, a.attname, b.attname, o.oprname, n.nspname, \
+            c.confupdtype, c.confrelid, c.condeferred, a.atttypid, b.atttypid, a.atttypmod, b.atttypmod, \
+            b.attcollation, CASE WHEN a.attcollation OPERATOR(pg_catalog.=) b.attcollation THEN 0::pg_catalog.oid \
+            WHEN l.exact THEN a.attcollation ELSE b.attcollation END \
+        FROM (SELECT DISTINCT up.oid FROM up WHERE up.parent OPERATOR(pg_catalog.=) 0::pg_catalog.oid) AS u \
+        JOIN pg_catalog.pg_constraint AS c ON c.oid OPERATOR(pg_catalog.=) u.oid \
+        JOIN pg_catalog.pg_class AS k ON k.oid OPERATOR(pg_catalog.=) c.conrelid \
+        JOIN pg_catalog.pg_namespace AS s ON s.oid OPERATOR(pg_catalog.=) k.relnamespace \
+        CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(c.conkey), pg_catalog.unnest(c.confkey), \
+            pg_catalog.unnest(c.conpfeqop)) WITH ORDINALITY AS p (child, referenced, operator, i) \
+        JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.conrelid \
+            AND a.attnum OPERATOR(pg_catalog.=) p.child \
+        JOIN pg_catalog.pg_attribute AS b ON b.attrelid OPERATOR(pg_catalog.=) c.confrelid \
+            AND b.attnum OPERATOR(pg_catalog.=) p.referenced \
+        JOIN pg_catalog.pg_operator AS o ON o.oid OPERATOR(pg_catalog.=) p.operator \
+        JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) o.oprnamespace \
+        CROSS JOIN LATERAL (SELECT pg_catalog.bool_and(y.collisdeterministic) FROM pg_catalog.pg_collation AS y \
+            WHERE y.oid OPERATOR(pg_catalog.=) ANY (ARRAY[a.attcollation, b.attcollation])) AS l (exact) \
+        ORDER BY s.nspname, k.relname, c.conname, c.oid, p.i"
+    );
     let (mut found, mut last) = (Vec::<Reference>::new(), pg_sys::InvalidOid);
     session.each(&query, &[], |row| {
         let modifier = |i: usize| row.datum(i).map_or(-1, |m| m.value() as i32);
@@ -309,12 +314,8 @@ pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
         };
         if row.oid(0) != last {
             last = row.oid(0);
-            let child = row.oid(2);
-            let part = row.oid(9);
-            let part = tree
-                .first()
-                .is_some_and(|&whole| whole != part)
-                .then(|| oids(part));
+            let (child, part) = (row.oid(2), row.oid(9));
+            let is_part = tree.first().is_some_and(|&whole| whole != part);
             found.push(Reference {
                 child,
                 name: name_of(row, 1),
@@ -323,7 +324,7 @@ pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
                 on_update: row.datum(8).map(|action| action.value() as u8),
                 deferred: row.is_true(10),
                 own: tree.contains(&child),
-                part,
+                part: is_part.then(|| oids(part)),
                 stored: OnceCell::new(),
             });
         }

@@ -5,7 +5,9 @@ use std::ops::Deref;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-pub use crate::clusters::keeping::{columns_of, refuse, text, KeyedRelation, TableColumn};
+pub use crate::clusters::keeping::{
+    columns_of, refuse, refuse_column, text, KeyedRelation, TableColumn,
+};
 use crate::pairs::records::lock;
 use pg::catalog;
 use pg::relation::{self, OpenRelation};

@@ -3,14 +3,15 @@
 //! and policies, see the settings of the caller: rows are read into a store, and what is made of that runs within
 //! [`exactly`].
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 
 use pgrx::pg_sys;
 
 use super::subject::TableColumn;
 use pg::catalog::operators;
 use pg::session::fixed_settings::FixedSettings;
-use pg::sql::Sql;
+use pg::sql;
+use pg::sql::{literal, Sql};
 
 /// Settings under which text is read as the value that it was made of.
 const READING: [(&CStr, &CStr); 3] = [
@@ -58,63 +59,57 @@ fn base(of_type: pg_sys::Oid) -> pg_sys::Oid {
     unsafe { pg_sys::getBaseType(of_type) }
 }
 
-fn row_type(table: pg_sys::Oid) -> pg_sys::Oid {
+fn row_type(table: pg_sys::Oid) -> Sql {
     // SAFETY: a catalog look-up of a table that is locked.
-    unsafe { pg_sys::get_rel_type_id(table) }
+    Sql::new("").exact_type(unsafe { pg_sys::get_rel_type_id(table) })
 }
 
 /// The row of a table under an alias, as one value.
 pub fn row(alias: &str, table: pg_sys::Oid) -> Sql {
-    Sql::new(&format!("CAST({alias}.* AS "))
-        .exact_type(row_type(table))
-        .text(")")
+    let of_type = row_type(table);
+    sql!("CAST({alias}.* AS {of_type})")
 }
 
 /// A row of a table, of values of all its columns.
 pub fn row_of(values: impl IntoIterator<Item = Sql>, table: pg_sys::Oid) -> Sql {
-    Sql::new("CAST(ROW(")
-        .list(values, |sql, value| sql.sql(&value))
-        .text(") AS ")
-        .exact_type(row_type(table))
-        .text(")")
+    let (values, of_type) = (Sql::join(values, ", "), row_type(table));
+    sql!("CAST(ROW({values}) AS {of_type})")
 }
 
 /// The text of a value: what its input function makes the same value of.
 fn text_of(value: &Sql, of_type: pg_sys::Oid) -> Sql {
     match base(of_type) {
         // Its output function leaves the encoding out that the value names.
-        pg_sys::XMLOID => Sql::new("pg_catalog.text(").sql(value).text(")"),
+        pg_sys::XMLOID => sql!("pg_catalog.text({value})"),
         // A name may be that of several functions or operators, which their arguments tell apart.
-        pg_sys::REGPROCOID => Sql::new("pg_catalog.format('%s', CAST(")
-            .sql(value)
-            .text(" AS pg_catalog.regprocedure))"),
-        pg_sys::REGOPEROID => Sql::new("pg_catalog.format('%s', CAST(")
-            .sql(value)
-            .text(" AS pg_catalog.regoperator))"),
-        _ => Sql::new("pg_catalog.format('%s', ").sql(value).text(")"),
+        pg_sys::REGPROCOID => {
+            sql!("pg_catalog.format('%s', CAST({value} AS pg_catalog.regprocedure))")
+        }
+        pg_sys::REGOPEROID => {
+            sql!("pg_catalog.format('%s', CAST({value} AS pg_catalog.regoperator))")
+        }
+        _ => sql!("pg_catalog.format('%s', {value})"),
     }
 }
 
 /// An object of the values of a row, as texts; `row` is an alias, or a row in parentheses. A value of NULL is null, and
 /// a row of NULLs is not.
 pub fn json<'a>(row: &str, columns: impl IntoIterator<Item = &'a TableColumn>) -> Sql {
-    let sql = Sql::new("pg_catalog.jsonb_object(ARRAY[").list(columns, |sql, column| {
-        let value = Sql::new(row).text(".").name(&column.name);
-        sql.literal(&column.name)
-            .text(", CASE WHEN ")
-            .sql(&value)
-            .text(" IS DISTINCT FROM NULL THEN ")
-            .sql(&text_of(&value, column.store.type_oid))
-            .text(" END")
+    let members = columns.into_iter().map(|column| {
+        let value = sql!("{row}.{column.name}");
+        let (name, text) = (
+            literal(&column.name),
+            text_of(&value, column.store.type_oid),
+        );
+        sql!("{name}, CASE WHEN {value} IS DISTINCT FROM NULL THEN {text} END")
     });
-    sql.text("]::pg_catalog.text[])")
+    let members = Sql::join(members, ", ");
+    sql!("pg_catalog.jsonb_object(ARRAY[{members}]::pg_catalog.text[])")
 }
 
 /// A number that tells whether anything of a row has changed.
 pub fn hash(row: &str) -> Sql {
-    Sql::new(&format!(
-        "pg_catalog.hashtextextended(pg_catalog.format('%s', {row}) COLLATE pg_catalog.\"C\", 0)"
-    ))
+    sql!("pg_catalog.hashtextextended(pg_catalog.format('%s', {row}) COLLATE pg_catalog.\"C\", 0)")
 }
 
 /// The columns that the server does not compute.
@@ -122,89 +117,49 @@ pub fn stored(columns: &[TableColumn]) -> impl Iterator<Item = &TableColumn> {
     columns.iter().filter(|column| !column.generated)
 }
 
-/// Those of the columns that have one of the names.
-pub fn named<'a>(
-    columns: &'a [TableColumn],
-    names: &'a [CString],
-) -> impl Iterator<Item = &'a TableColumn> {
-    columns.iter().filter(|column| names.contains(&column.name))
-}
-
-/// The text form of a row's primary key.
-pub fn key_text(row: &str, key: &[CString]) -> Sql {
-    let column = |sql: Sql, name: &CString| sql.text(row).text(".").name(name);
-    let sql = Sql::new("pg_catalog.format('%s', ");
-    match key {
-        [one] => column(sql, one).text(")"),
-        several => sql.text("ROW(").list(several, column).text("))"),
-    }
-}
-
 /// The condition that a row under an alias has a primary key; `value` gives that for each of its columns, of the
 /// column's type.
-pub fn key_is(
+pub fn key_is<'a>(
     alias: &str,
-    columns: &[TableColumn],
-    key: &[CString],
-    value: impl Fn(&TableColumn) -> Sql,
+    key: impl Iterator<Item = &'a TableColumn>,
+    mut value: impl FnMut(&TableColumn) -> Sql,
 ) -> Sql {
-    let mut sql = Sql::new("");
-    for (i, name) in key.iter().enumerate() {
-        let Some(column) = columns.iter().find(|column| column.name == *name) else {
-            continue;
-        };
-        let order = operators::of_order(base(column.store.type_oid));
-        let (equal, _) = order.unwrap_or((pg_sys::InvalidOid, pg_sys::InvalidOid));
-        sql = sql
-            .text(if i > 0 { " AND " } else { "" })
-            .text(alias)
-            .text(".")
-            .name(name)
-            .text(" ")
-            .operator(equal)
-            .text(" ")
-            .sql(&value(column))
-            .collate(column.store.collation);
-    }
-    sql
+    let conditions = key.map(|column| {
+        let (equal, _) = operators::of_order(base(column.store.type_oid)).unwrap_or_default();
+        let equal = Sql::new("").operator(equal);
+        let value = value(column).collate(column.store.collation);
+        sql!("{alias}.{column.name} {equal} {value}")
+    });
+    Sql::join(conditions, " AND ")
 }
 
 /// The item of FROM that reads members of an object of texts, for [`value`]. There is at least one column.
 pub fn values(object: &str, alias: &str, columns: &[&TableColumn]) -> Sql {
-    Sql::new(&format!(
-        "pg_catalog.jsonb_to_record({object}) AS {alias} ("
-    ))
-    .list(columns, |sql, column| {
-        let base = base(column.store.type_oid);
-        let sql = sql.name(&column.name).text(" ");
-        match base {
+    let columns = columns.iter().map(|column| {
+        let of_type = match base(column.store.type_oid) {
             // They would be taken as they are in the object: as texts.
             pg_sys::JSONOID | pg_sys::JSONBOID | pg_sys::REGPROCOID | pg_sys::REGOPEROID => {
-                sql.text("pg_catalog.text")
+                Sql::new("pg_catalog.text")
             }
-            _ => sql.exact_type(base),
-        }
-    })
-    .text(")")
+            base => Sql::new("").exact_type(base),
+        };
+        sql!("{column.name} {of_type}")
+    });
+    let columns = Sql::join(columns, ", ");
+    sql!("pg_catalog.jsonb_to_record({object}) AS {alias} ({columns})")
 }
 
 /// The value of a column that [`values`] reads: of its type, or the one that it is a domain of.
 pub fn value(alias: &str, column: &TableColumn) -> Sql {
-    let plain = Sql::new(alias).text(".").name(&column.name);
-    let read = |function: &str| {
-        Sql::new(&format!("pg_catalog.{function}(pg_catalog.textout("))
-            .sql(&plain)
-            .text("))")
-    };
+    let plain = sql!("{alias}.{column.name}");
+    let read = |function: &str| sql!("pg_catalog.{function}(pg_catalog.textout({plain}))");
     // Without arguments, as it was written once.
     let read_name = |function: &str, exact: &str, name: &str| {
-        Sql::new("CASE WHEN ")
-            .sql(&plain)
-            .text(" OPERATOR(pg_catalog.~~) '%(%' THEN CAST(")
-            .sql(&read(exact))
-            .text(&format!(" AS pg_catalog.{name}) ELSE "))
-            .sql(&read(function))
-            .text(" END")
+        let (exact, function) = (read(exact), read(function));
+        sql!(
+            "CASE WHEN {plain} OPERATOR(pg_catalog.~~) '%(%' THEN CAST({exact} AS pg_catalog.{name}) \
+            ELSE {function} END"
+        )
     };
     match base(column.store.type_oid) {
         pg_sys::JSONOID => read("json_in"),
@@ -213,4 +168,13 @@ pub fn value(alias: &str, column: &TableColumn) -> Sql {
         pg_sys::REGOPEROID => read_name("regoperin", "regoperatorin", "regoper"),
         _ => plain,
     }
+}
+
+/// Values of columns, from [`values`] under an alias, as `x0`, `x1` ...
+pub fn numbered(alias: &str, columns: &[&TableColumn]) -> Sql {
+    let columns = columns.iter().enumerate().map(|(i, column)| {
+        let value = value(alias, column);
+        sql!("{value} AS x{i}")
+    });
+    Sql::join(columns, ", ")
 }

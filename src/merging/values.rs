@@ -4,12 +4,15 @@ use linkage::merging::{choose, Given, Rule, Rules, Standing};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::child::Child;
-use super::references::Reference;
+use super::references::{left_joins, Reference};
 use super::subject::{refuse, text, Subject, TableColumn};
 use crate::clusters::keeping::value;
+use pg::catalog;
 use pg::output::OutputFunction;
+use pg::session::tuple_store::StoreColumn;
 use pg::session::QueryRow;
 use pg::session::Session;
+use pg::sql;
 use pg::sql::Sql;
 use pg::values::text::{readable, to_database};
 
@@ -117,97 +120,13 @@ impl<'a> Valuation<'a> {
             });
         }
         let own: Vec<&Reference> = all().filter(|reference| reference.own).collect();
-        let mut valuation = Valuation {
+        let query = query(subject, &mut ruled, &read, &own);
+        Valuation {
             subject,
             ruled,
             read,
-            query: Sql::new(""),
-        };
-        valuation.query = valuation.sql(&own);
-        valuation
-    }
-
-    fn sql(&mut self, own: &[&Reference]) -> Sql {
-        let subject = self.subject;
-        let mut query = Sql::new("SELECT m.no, m.id, m.cluster, m.key, m.keep, m.kept");
-        for &i in &self.read {
-            query = query
-                .text(", ")
-                .sql(&redirected("r", &subject.columns[i], own));
+            query,
         }
-        let mut at = BEFORE + self.read.len();
-        let mut expressions = Sql::new("");
-        let mut count = 0;
-        for ruled in &mut self.ruled {
-            let part = match &ruled.rule {
-                Rule::Newest(column) | Rule::Oldest(column) => {
-                    let column = &subject.columns[subject.column(column)].name;
-                    let descending = matches!(ruled.rule, Rule::Newest(_));
-                    Sql::new("pg_catalog.rank() OVER (PARTITION BY m.no ORDER BY r.")
-                        .name(column)
-                        .text(if descending { " DESC" } else { "" })
-                        .text(" NULLS LAST)")
-                }
-                Rule::Priority { column, .. } => {
-                    let column = &subject.columns[subject.column(column)].name;
-                    Sql::new("CASE WHEN r.")
-                        .name(column)
-                        .text(" IS DISTINCT FROM NULL THEN pg_catalog.format('%s', r.")
-                        .name(column)
-                        .text(") END")
-                }
-                Rule::Sql(expression) => {
-                    let column = &subject.columns[ruled.column];
-                    let bytes = to_database(expression);
-                    expressions = expressions
-                        .text(", CAST((")
-                        .expression(&bytes)
-                        .text("\n) AS ")
-                        .exact_type(column.store.type_oid)
-                        .text(&format!(") AS x{count}"));
-                    count += 1;
-                    Sql::new(&format!("e.x{}", count - 1))
-                }
-                _ => continue,
-            };
-            query = query.text(", ").sql(&part);
-            ruled.besides = at;
-            at += 1;
-        }
-        query = query
-            .text(" FROM bloom_merge_members AS m JOIN ")
-            .sql(&subject.from("r"))
-            .text(" ON ")
-            .sql(&subject.key_is("r", "m.key"));
-        if count > 0 {
-            let name = &pg::catalog::name(subject.oid);
-            query = query
-                .text(" LEFT JOIN (SELECT ")
-                .name(name)
-                .text(".bloom_merge_no AS no")
-                .sql(&expressions)
-                .text(
-                    " FROM (SELECT m.no AS bloom_merge_no, r.* FROM bloom_merge_members AS m JOIN ",
-                )
-                .sql(&subject.from("r"))
-                .text(" ON ")
-                .sql(&subject.key_is("r", "m.key"))
-                .text(") AS ")
-                .name(name)
-                .text(" GROUP BY ")
-                .name(name)
-                .text(".bloom_merge_no) AS e ON e.no OPERATOR(pg_catalog.=) m.no");
-        }
-        for (j, reference) in own.iter().enumerate() {
-            query = query
-                .text(" LEFT JOIN ")
-                .sql(&reference.map(subject))
-                .text(&format!(" AS g{j} ON "))
-                .sql(&reference.refers("r", &format!("g{j}")));
-        }
-        query
-            .text(" ORDER BY m.no, m.key USING ")
-            .operator(subject.less)
     }
 
     /// Gives each cluster to `each`.
@@ -224,16 +143,13 @@ impl<'a> Valuation<'a> {
                 let kept = rows.iter().position(|row| row.is_true(5)).unwrap_or(0);
                 let standings: Vec<Standing> = rows.iter().map(|&row| self.standing(row)).collect();
                 let mut changed = false;
-                let values: Vec<MergedValue> = self
-                    .ruled
-                    .iter()
-                    .zip(outputs)
-                    .map(|(ruled, output)| {
-                        let decided = self.decide(ruled, output, rows, kept, &standings);
-                        changed |= decided.changed;
-                        decided
-                    })
-                    .collect();
+                let ruled = self.ruled.iter().zip(outputs);
+                let decided = ruled.map(|(ruled, output)| {
+                    let decided = self.decide(ruled, output, rows, kept, &standings);
+                    changed |= decided.changed;
+                    decided
+                });
+                let values: Vec<MergedValue> = decided.collect();
                 each(&Valued {
                     kept,
                     rows,
@@ -245,17 +161,13 @@ impl<'a> Valuation<'a> {
     }
 
     fn standing(&self, row: QueryRow<'_>) -> Standing {
-        let has_value = |(i, column): (usize, &usize)| {
-            value(&self.subject.columns[*column], row, BEFORE + i).is_some()
+        let has_value = |&(i, &column): &(usize, &usize)| {
+            value(&self.subject.columns[column], row, BEFORE + i).is_some()
         };
+        let read = self.read.iter().enumerate();
         Standing {
             preferred: false,
-            filled: self
-                .read
-                .iter()
-                .enumerate()
-                .filter(|&c| has_value(c))
-                .count(),
+            filled: read.filter(has_value).count(),
             rank: 0,
         }
     }
@@ -282,21 +194,17 @@ impl<'a> Valuation<'a> {
         }
         let column = &self.subject.columns[ruled.column];
         let by_text = matches!(ruled.rule, Rule::Longest | Rule::MostFrequent);
-        let texts: Vec<Option<Vec<u8>>> = rows
-            .iter()
-            .map(|&row| {
-                let value = value(column, row, ruled.at)?;
-                Some(if by_text { text_of(value) } else { Vec::new() })
-            })
-            .collect();
+        let texts = rows.iter().map(|&row| {
+            let value = value(column, row, ruled.at)?;
+            Some(if by_text { text_of(value) } else { Vec::new() })
+        });
+        let texts: Vec<Option<Vec<u8>>> = texts.collect();
         let has_source = matches!(ruled.rule, Rule::Priority { .. });
-        let sources: Vec<Option<String>> = rows
-            .iter()
-            .map(|row| {
-                let source = has_source.then(|| row.bytes(ruled.besides))??;
-                Some(readable(source.bytes()))
-            })
-            .collect();
+        let sources = rows.iter().map(|row| {
+            let source = has_source.then(|| row.bytes(ruled.besides))??;
+            Some(readable(source.bytes()))
+        });
+        let sources: Vec<Option<String>> = sources.collect();
         let ranks = matches!(ruled.rule, Rule::Newest(_) | Rule::Oldest(_));
         let given: Vec<Given<'_>> = (0..rows.len())
             .map(|i| Given {
@@ -321,24 +229,84 @@ impl<'a> Valuation<'a> {
     }
 }
 
+/// The query of the records, with the values of the columns that are read and what the rules ask for besides.
+fn query(subject: &Subject, ruled: &mut [Ruled], read: &[usize], own: &[&Reference]) -> Sql {
+    let values = read.iter().map(|&i| {
+        let value = redirected("r", &subject.columns[i], own);
+        sql!(", {value}")
+    });
+    let mut columns = Sql::join(values, "");
+    let mut at = BEFORE + read.len();
+    let (mut expressions, mut count) = (Sql::new(""), 0usize);
+    for ruled in ruled {
+        let part = match &ruled.rule {
+            Rule::Newest(column) | Rule::Oldest(column) => {
+                let column = &subject.columns[subject.column(column)].name;
+                let order = match ruled.rule {
+                    Rule::Newest(_) => " DESC",
+                    _ => "",
+                };
+                sql!("pg_catalog.rank() OVER (PARTITION BY m.no ORDER BY r.{column}{order} NULLS LAST)")
+            }
+            Rule::Priority { column, .. } => {
+                let column = &subject.columns[subject.column(column)].name;
+                sql!("CASE WHEN r.{column} IS DISTINCT FROM NULL THEN pg_catalog.format('%s', r.{column}) END")
+            }
+            Rule::Sql(expression) => {
+                let value = Sql::new("").expression(&to_database(expression));
+                let of_type = subject.columns[ruled.column].store.type_oid;
+                let of_type = Sql::new("").exact_type(of_type);
+                expressions = sql!("{expressions}, CAST(({value}\n) AS {of_type}) AS x{count}");
+                let part = sql!("e.x{count}");
+                count += 1;
+                part
+            }
+            _ => continue,
+        };
+        columns = sql!("{columns}, {part}");
+        ruled.besides = at;
+        at += 1;
+    }
+    let (record, is_it) = (subject.from("r"), subject.key_is("r", "m.key"));
+    let rows = sql!("FROM bloom_merge_members AS m JOIN {record} ON {is_it}");
+    let computed = match count {
+        0 => Sql::new(""),
+        _ => {
+            let name = catalog::name(subject.oid);
+            sql!(
+                " LEFT JOIN (SELECT {name}.bloom_merge_no AS no{expressions} \
+                FROM (SELECT m.no AS bloom_merge_no, r.* {rows}) AS {name} \
+                GROUP BY {name}.bloom_merge_no) AS e ON e.no OPERATOR(pg_catalog.=) m.no"
+            )
+        }
+    };
+    let joins = left_joins(own, subject, "r");
+    let less = Sql::new("").operator(subject.less);
+    sql!(
+        "SELECT m.no, m.id, m.cluster, m.key, m.keep, m.kept{columns} {rows}{computed}{joins} \
+        ORDER BY m.no, m.key USING {less}"
+    )
+}
+
 /// A column under an alias; where it refers to a record that goes by reference number j, the value of the map under
 /// g{j}.
 pub fn redirected(alias: &str, column: &TableColumn, references: &[&Reference]) -> Sql {
-    let plain = Sql::new(alias).text(".").name(&column.name);
+    let StoreColumn {
+        type_oid,
+        typmod,
+        collation,
+    } = column.store;
+    let plain = sql!("{alias}.{column.name}");
     let all = references.iter().enumerate();
-    all.fold(plain, |sql, (j, reference)| {
+    all.fold(plain, |plain, (j, reference)| {
         let mut pairs = reference.pairs.iter();
-        match pairs.position(|pair| pair.child == column.name) {
-            None => sql,
-            Some(i) => Sql::new(&format!(
-                "CASE WHEN g{j}.no IS DISTINCT FROM NULL THEN CAST(g{j}.n{i} AS "
-            ))
-            .modified_type(column.store.type_oid, column.store.typmod)
-            .text(")")
-            .collate(column.store.collation)
-            .text(" ELSE ")
-            .sql(&sql)
-            .text(" END"),
-        }
+        let Some(i) = pairs.position(|pair| pair.child == column.name) else {
+            return plain;
+        };
+        let of_type = Sql::new("").modified_type(type_oid, typmod);
+        let collate = Sql::new("").collate(collation);
+        sql!(
+            "CASE WHEN g{j}.no IS DISTINCT FROM NULL THEN CAST(g{j}.n{i} AS {of_type}){collate} ELSE {plain} END"
+        )
     })
 }

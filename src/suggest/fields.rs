@@ -10,7 +10,8 @@ use super::relation::SuggestSubject;
 use super::sample::{ColumnSeen, RelationSample};
 use crate::models::{base_type, guess, is_date, is_fraction};
 use pg::catalog;
-use pg::sql::Sql;
+use pg::sql;
+use pg::sql::{literal, Sql};
 use pg::values::text::to_database;
 
 /// Of fewer records, one value or as many values as records say nothing of a column.
@@ -47,6 +48,11 @@ impl ProposedField {
     }
 }
 
+/// A text as a string constant.
+pub fn text_literal(text: &str) -> Sql {
+    literal(&CString::new(to_database(text)).unwrap_or_default())
+}
+
 /// What a value's text is in the expression of a generated column, which must not depend on settings; `functions` is
 /// the schema of the extension's functions as SQL needs it.
 fn signed(
@@ -60,33 +66,19 @@ fn signed(
     if unsafe { pg_sys::get_attgenerated(oid, number) } != 0 {
         return None;
     }
-    let column = Sql::new("").name(name);
-    let call = |function: &str, rest: Sql| {
-        functions
-            .clone()
-            .text(function)
-            .text("(")
-            .sql(&column)
-            .sql(&rest)
-            .text(")")
-    };
-    let literal = |text: &str| {
-        let text = CString::new(to_database(text)).unwrap_or_default();
-        Sql::new(", ").literal(&text)
-    };
     match base_type(catalog::column_type(oid, number)) {
-        pg_sys::DATEOID => Some(call("ident_date_or_null", Sql::new(""))),
-        pg_sys::TIMESTAMPOID => Some(call("ident_date_or_null", Sql::new("::date"))),
+        pg_sys::DATEOID => Some(sql!("{functions}ident_date_or_null({name})")),
+        pg_sys::TIMESTAMPOID => Some(sql!("{functions}ident_date_or_null({name}::date)")),
         pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID => Some(match field {
             (Kind::Date, Some(reading)) => {
-                let formats = date_formats(reading.name()).map(literal);
-                call(
-                    "ident_date_or_null",
-                    formats.fold(Sql::new(""), |all, one| all.sql(&one)),
-                )
+                let formats = Sql::join(date_formats(reading.name()).map(text_literal), ", ");
+                sql!("{functions}ident_date_or_null({name}, {formats})")
             }
-            (Kind::Phone, Some(reading)) => call("ident_phone_or_null", literal(reading.name())),
-            _ => column,
+            (Kind::Phone, Some(reading)) => {
+                let region = text_literal(reading.name());
+                sql!("{functions}ident_phone_or_null({name}, {region})")
+            }
+            _ => sql!("{name}"),
         }),
         _ => None,
     }
@@ -132,10 +124,8 @@ pub fn fields(
             (fields.len() == MOST_FIELDS).then(|| format!("more than {MOST_FIELDS} columns"))
         });
         if let Some(reason) = reason {
-            left_out.push(LeftOut {
-                column: name.clone(),
-                reason,
-            });
+            let column = name.clone();
+            left_out.push(LeftOut { column, reason });
             continue;
         }
         fields.push(ProposedField {

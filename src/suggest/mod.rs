@@ -21,7 +21,7 @@ use pg::function::rows::{text_datum, ResultRows};
 use pg::sql::Sql;
 use pg::values::text::to_database;
 use pg::values::varlena::NewValue;
-use pg::{catalog, entry, progress};
+use pg::{catalog, entry, progress, sql};
 
 /// `(rel regclass) RETURNS TABLE (step integer, topic text, reason text, statement text)`
 ///
@@ -64,11 +64,10 @@ fn bloom_suggest(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 
 /// The schema of the extension's functions with a dot behind it, or nothing if they are found without.
 fn schema(function: pg_sys::Oid) -> Sql {
+    let schema = catalog::schema_of_function(function);
     // SAFETY: a look-up in the catalogs by OID.
     match unsafe { pg_sys::FunctionIsVisible(function) } {
         true => Sql::new(""),
-        false => Sql::new("")
-            .name(&catalog::schema_of_function(function))
-            .text("."),
+        false => sql!("{schema}."),
     }
 }

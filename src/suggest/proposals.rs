@@ -49,20 +49,20 @@ impl<'a> Proposals<'a> {
         }
     }
 
-    pub fn say(&mut self, topic: &'static str, reason: String) {
+    fn add(&mut self, topic: &'static str, reason: &str, statement: Option<Sql>) {
         self.all.push(Proposal {
             topic,
-            reason,
-            statement: None,
+            reason: reason.to_owned(),
+            statement,
         });
     }
 
-    pub fn propose(&mut self, topic: &'static str, reason: String, statement: Sql) {
-        self.all.push(Proposal {
-            topic,
-            reason,
-            statement: Some(statement),
-        });
+    pub fn say(&mut self, topic: &'static str, reason: &str) {
+        self.add(topic, reason, None);
+    }
+
+    pub fn propose(&mut self, topic: &'static str, reason: &str, statement: Sql) {
+        self.add(topic, reason, Some(statement));
     }
 
     /// Makes them.
@@ -70,7 +70,7 @@ impl<'a> Proposals<'a> {
         self.tell_sample();
         for left in left_out {
             let reason = format!("\"{}\" is left out ({})", left.column, left.reason);
-            self.say("column", reason);
+            self.say("column", &reason);
         }
         self.tell_fields();
         if self.fields.is_empty() {
@@ -78,11 +78,8 @@ impl<'a> Proposals<'a> {
         }
         let long: Vec<&ProposedField> = self.fields.iter().filter(|f| f.is_long).collect();
         let short: Vec<&ProposedField> = self.fields.iter().filter(|f| !f.is_long).collect();
-        let signed: Vec<&ProposedField> = short
-            .iter()
-            .copied()
-            .filter(|f| f.signed.is_some())
-            .collect();
+        let signed = short.iter().copied().filter(|f| f.signed.is_some());
+        let signed: Vec<&ProposedField> = signed.collect();
         // A long text beside others says less than they do.
         let message = match signed.is_empty() {
             true => long.iter().copied().find(|f| f.signed.is_some()),
@@ -93,14 +90,14 @@ impl<'a> Proposals<'a> {
                 "\"{}\" has whole sentences, which would fill the signature of a record; compare them by sketches of their words, if at all",
                 field.name
             );
-            self.say("saturation", reason);
+            self.say("saturation", &reason);
         }
         let fields: Vec<&ProposedField> = short.into_iter().take(MODEL_FIELDS).collect();
         let has_model =
             message.is_none() && fields.len() >= 2 && self.sample.rows >= LEAST_FOR_MODEL;
         if message.is_none() && signed.is_empty() && !has_model {
             let reason = format!("no signature can be made of these, and a model learns from {LEAST_FOR_MODEL} records with two fields and more: nothing is proposed");
-            self.say("pairs", reason);
+            self.say("pairs", &reason);
             return self.all;
         }
         let target = self.target();
@@ -138,7 +135,7 @@ impl<'a> Proposals<'a> {
             }
             (None, false) => format!("all {rows} were read"),
         };
-        self.say("sample", reason);
+        self.say("sample", &reason);
         let signed = self.subject.signed.iter().filter(|c| !c.is_bits);
         let full: Vec<String> = signed
             .zip(&self.sample.full)
@@ -153,28 +150,18 @@ impl<'a> Proposals<'a> {
             })
             .collect();
         full.into_iter()
-            .for_each(|reason| self.say("saturation", reason));
+            .for_each(|reason| self.say("saturation", &reason));
     }
 
     fn tell_fields(&mut self) {
         if self.fields.is_empty() {
-            let reason = "no column is left that could be compared".to_owned();
-            return self.say("fields", reason);
+            return self.say("fields", "no column is left that could be compared");
         }
-        let fields: Vec<String> = self
-            .fields
-            .iter()
-            .map(|field| {
-                let filled = match field.filled {
-                    100 => String::new(),
-                    filled => format!(" ({filled} % filled)"),
-                };
-                field.wish() + &filled
-            })
-            .collect();
-        self.say(
-            "fields",
-            format!("these tell records apart: {}", fields.join(", ")),
-        );
+        let fields = self.fields.iter().map(|field| match field.filled {
+            100 => field.wish(),
+            filled => format!("{} ({filled} % filled)", field.wish()),
+        });
+        let fields = fields.collect::<Vec<String>>().join(", ");
+        self.say("fields", &format!("these tell records apart: {fields}"));
     }
 }

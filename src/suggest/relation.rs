@@ -10,6 +10,7 @@ use pg::catalog::{self, column_name};
 use pg::ffi;
 use pg::relation::OpenRelation;
 use pg::session::read;
+use pg::sql;
 use pg::sql::Sql;
 use types::objects::{is_bits, is_signature};
 
@@ -45,21 +46,38 @@ pub struct SignedColumn {
     pub is_indexed: bool,
 }
 
-fn facts(oid: pg_sys::Oid) -> Sql {
+/// What is asked of the catalogs: facts of the relation, columns that an index keeps unique, and columns with an index
+/// of ours.
+fn queries(oid: pg_sys::Oid) -> [Sql; 3] {
     let oid = oid.to_u32().to_string();
-    Sql::new("SELECT pg_catalog.pg_has_role(c.relowner, 'USAGE'), pg_catalog.has_schema_privilege(c.relnamespace, 'CREATE'), COALESCE(t.bytes, pg_catalog.pg_relation_size(c.oid))::pg_catalog.int8, COALESCE(t.is_foreign, false), EXISTS (SELECT FROM pg_catalog.pg_index AS i WHERE i.indrelid OPERATOR(pg_catalog.=) c.oid AND i.indisprimary) FROM pg_catalog.pg_class AS c CROSS JOIN LATERAL (SELECT pg_catalog.sum(pg_catalog.pg_relation_size(p.relid)) AS bytes, pg_catalog.bool_or(l.relkind OPERATOR(pg_catalog.=) 'f') AS is_foreign FROM pg_catalog.pg_partition_tree(c.oid) AS p JOIN pg_catalog.pg_class AS l ON l.oid OPERATOR(pg_catalog.=) p.relid) AS t WHERE c.oid OPERATOR(pg_catalog.=) ").text(&oid)
-}
-
-fn keys(oid: pg_sys::Oid) -> Sql {
-    let oid = oid.to_u32().to_string();
-    Sql::new("SELECT i.indkey[0] FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) i.indkey[0] WHERE i.indisunique AND i.indimmediate AND i.indisvalid AND i.indpred IS NULL AND i.indnkeyatts OPERATOR(pg_catalog.=) 1 AND a.attnotnull AND i.indrelid OPERATOR(pg_catalog.=) ")
-        .text(&oid)
-        .text(" ORDER BY i.indisprimary DESC, i.indexrelid")
-}
-
-fn indexed(oid: pg_sys::Oid) -> Sql {
-    let oid = oid.to_u32().to_string();
-    Sql::new("SELECT DISTINCT i.indkey[0] FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.indexrelid JOIN pg_catalog.pg_am AS m ON m.oid OPERATOR(pg_catalog.=) c.relam WHERE m.amname OPERATOR(pg_catalog.=) 'sigfile' AND i.indnatts OPERATOR(pg_catalog.=) 1 AND i.indpred IS NULL AND i.indrelid OPERATOR(pg_catalog.=) ").text(&oid)
+    [
+        sql!(
+            "SELECT pg_catalog.pg_has_role(c.relowner, 'USAGE'), \
+            pg_catalog.has_schema_privilege(c.relnamespace, 'CREATE'), \
+            COALESCE(t.bytes, pg_catalog.pg_relation_size(c.oid))::pg_catalog.int8, COALESCE(t.is_foreign, false), \
+            EXISTS (SELECT FROM pg_catalog.pg_index AS i WHERE i.indrelid OPERATOR(pg_catalog.=) c.oid \
+            AND i.indisprimary) FROM pg_catalog.pg_class AS c CROSS JOIN LATERAL \
+            (SELECT pg_catalog.sum(pg_catalog.pg_relation_size(p.relid)) AS bytes, \
+            pg_catalog.bool_or(l.relkind OPERATOR(pg_catalog.=) 'f') AS is_foreign \
+            FROM pg_catalog.pg_partition_tree(c.oid) AS p \
+            JOIN pg_catalog.pg_class AS l ON l.oid OPERATOR(pg_catalog.=) p.relid) AS t \
+            WHERE c.oid OPERATOR(pg_catalog.=) {oid}"
+        ),
+        sql!(
+            "SELECT i.indkey[0] FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_attribute AS a \
+            ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) i.indkey[0] \
+            WHERE i.indisunique AND i.indimmediate AND i.indisvalid AND i.indpred IS NULL \
+            AND i.indnkeyatts OPERATOR(pg_catalog.=) 1 AND a.attnotnull \
+            AND i.indrelid OPERATOR(pg_catalog.=) {oid} ORDER BY i.indisprimary DESC, i.indexrelid"
+        ),
+        sql!(
+            "SELECT DISTINCT i.indkey[0] FROM pg_catalog.pg_index AS i \
+            JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.indexrelid \
+            JOIN pg_catalog.pg_am AS m ON m.oid OPERATOR(pg_catalog.=) c.relam \
+            WHERE m.amname OPERATOR(pg_catalog.=) 'sigfile' AND i.indnatts OPERATOR(pg_catalog.=) 1 \
+            AND i.indpred IS NULL AND i.indrelid OPERATOR(pg_catalog.=) {oid}"
+        ),
+    ]
 }
 
 impl SuggestSubject {
@@ -92,7 +110,8 @@ impl SuggestSubject {
             has_primary_key: false,
             signed: Vec::new(),
         };
-        read(facts(oid), &[], 1).each(|row| {
+        let [facts, keys, indexed] = queries(oid);
+        read(facts, &[], 1).each(|row| {
             subject.is_alterable = is_table && row.is_true(0) && !is_of_server;
             subject.may_create = row.is_true(1);
             subject.bytes = row.integer(2) as u64;
@@ -100,15 +119,14 @@ impl SuggestSubject {
             subject.has_primary_key = row.is_true(4);
         });
         let user = current_user();
-        read(keys(oid), &[], 10).each(|row| {
+        read(keys, &[], 10).each(|row| {
             let number = row.integer(0) as i16;
             if subject.key.is_none() && may_select(oid, &[number], user) {
                 subject.key = Some(column_name(oid, number));
             }
         });
         let mut with_index = Vec::new();
-        read(indexed(oid), &[], 10)
-            .each(|row| with_index.extend(row.datum(0).map(|n| n.value() as i16)));
+        read(indexed, &[], 10).each(|row| with_index.push(row.integer(0) as i16));
         for number in subject.columns() {
             let of_type = catalog::column_type(oid, number);
             if (is_signature(of_type) || is_bits(of_type)) && may_select(oid, &[number], user) {
@@ -188,11 +206,11 @@ pub struct NewTable {
 impl NewTable {
     /// `CREATE TABLE` with its name.
     pub fn create(&self) -> Sql {
-        let create = match self.schema {
-            Some(_) => "CREATE TABLE ",
-            None => "CREATE TEMP TABLE ",
-        };
-        Sql::new(create).sql(&self.sql())
+        let name = self.sql();
+        match self.schema {
+            Some(_) => sql!("CREATE TABLE {name}"),
+            None => sql!("CREATE TEMP TABLE {name}"),
+        }
     }
 
     /// Its name, with its schema if it is in one.

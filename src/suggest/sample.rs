@@ -9,6 +9,7 @@ use crate::models::{field_columns, field_value, Seen};
 use pg::check_for_interrupts;
 use pg::progress::{self, phases};
 use pg::session::read;
+use pg::sql;
 use pg::sql::Sql;
 use pg::values::text::Text;
 use types::Bloom;
@@ -82,23 +83,19 @@ impl RelationSample {
     /// Errors: what the query fails with.
     pub fn read(subject: &SuggestSubject, names: &[String]) -> RelationSample {
         let columns = field_columns(subject.oid, names.iter().map(String::as_str), &subject.name);
-        let mut sql = Sql::new("SELECT NULL");
-        for column in &columns {
-            sql = field_value(sql.text(", pg_catalog.left("), column)
-                .text(&format!(", {CHARACTERS})"));
-        }
+        let values = columns.iter().map(|column| {
+            let value = field_value(Sql::new(""), column);
+            sql!(", pg_catalog.left({value}, {CHARACTERS})")
+        });
         let signed: Vec<_> = subject.signed.iter().filter(|c| !c.is_bits).collect();
-        for column in &signed {
-            sql = sql.text(", ").name(&column.name);
-        }
-        sql = sql.text(" FROM ").relation(subject.oid);
+        let signatures = signed.iter().map(|column| sql!(", {column.name}"));
+        let columns_read = Sql::join(values.chain(signatures), "");
+        let mut sql = sql!("SELECT NULL{columns_read} FROM {subject.oid}");
         let blocks = subject.bytes / u64::from(pgrx::pg_sys::BLCKSZ);
         let share = (subject.has_blocks && blocks > BLOCKS).then(|| BLOCKS as f64 / blocks as f64);
         if let Some(share) = share {
             let percent = format!("{:.6}", 100.0 * share);
-            sql = sql.text(&format!(
-                " TABLESAMPLE pg_catalog.system ({percent}) REPEATABLE (1)"
-            ));
+            sql = sql!("{sql} TABLESAMPLE pg_catalog.system ({percent}) REPEATABLE (1)");
         }
         let most = if subject.has_blocks { u64::MAX } else { ROWS };
         if !subject.has_blocks {

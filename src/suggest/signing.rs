@@ -9,11 +9,12 @@ use super::proposals::Proposals;
 use super::statements::{ProposedSignature, SuggestTarget};
 use crate::functions::planned_shape::{DEFAULT_FPR, DEFAULT_NGRAM};
 use pg::catalog;
+use pg::sql;
 use pg::sql::Sql;
 use pg::values::text::readable;
 
 /// Minima of a sketch.
-const MINIMA: u32 = 128;
+const MINIMA: usize = 128;
 
 /// Signatures are planned for this share of the records, and for lengths within these.
 const PLANNED: f64 = 0.95;
@@ -39,7 +40,7 @@ impl Proposals<'_> {
                 "\"{}\" has signatures already, which the statements below use",
                 readable(column.name.to_bytes())
             );
-            self.say("signature", reason);
+            self.say("signature", &reason);
             return Some(ProposedSignature {
                 column: column.name.clone(),
                 threshold,
@@ -48,26 +49,19 @@ impl Proposals<'_> {
         }
         let characters = self.characters(signed);
         let column = self.subject.free_column("bloom_sig");
-        let sql = Sql::new("ALTER TABLE ")
-            .sql(&target.table)
-            .text(" ADD COLUMN ")
-            .name(&column)
-            .text(" ")
-            .sql(self.functions)
-            .text("bloom GENERATED ALWAYS AS (")
-            .sql(self.functions);
         let values = signed.iter().filter_map(|field| field.signed.as_ref());
-        let sql = match signed.len() {
-            1 => sql
-                .text("bloom_signature(")
-                .list(values, |sql, value| sql.sql(value))
-                .text(&format!(", max_chars => {characters}")),
-            _ => sql
-                .text(&format!(
-                    "bloom_signature_of_fields({DEFAULT_NGRAM}, {characters}, {DEFAULT_FPR}, "
-                ))
-                .list(values, |sql, value| sql.sql(value)),
+        let (table, functions, values) = (&target.table, self.functions, Sql::join(values, ", "));
+        let signature = match signed.len() {
+            1 => sql!("bloom_signature({values}, max_chars => {characters})"),
+            _ => {
+                let shape = format!("{DEFAULT_NGRAM}, {characters}, {DEFAULT_FPR}");
+                sql!("bloom_signature_of_fields({shape}, {values})")
+            }
         };
+        let sql = sql!(
+            "ALTER TABLE {table} ADD COLUMN {column} {functions}bloom \
+            GENERATED ALWAYS AS ({functions}{signature}) STORED"
+        );
         let planned = match self.sample.rows {
             0 => "a guess".to_owned(),
             _ => format!("which {:.0} in 100 records do not exceed", 100.0 * PLANNED),
@@ -76,7 +70,7 @@ impl Proposals<'_> {
             "one signature of {}, for {characters} characters, {planned}",
             names(signed)
         );
-        self.propose("signature", reason, sql.text(")) STORED"));
+        self.propose("signature", &reason, sql);
         self.tell_saturation(signed, characters);
         let unsigned: Vec<&ProposedField> =
             self.fields.iter().filter(|f| f.signed.is_none()).collect();
@@ -85,7 +79,7 @@ impl Proposals<'_> {
                 "the signature leaves out {}, of which a generated column can make no text that stays as it is; a model takes them",
                 names(&unsigned)
             );
-            self.say("signature", reason);
+            self.say("signature", &reason);
         }
         Some(ProposedSignature {
             column,
@@ -97,10 +91,8 @@ impl Proposals<'_> {
     /// The characters of each record's fields together, ascending.
     fn lengths(&self, signed: &[&ProposedField]) -> Vec<usize> {
         let of = |row: usize| {
-            let lengths = signed
-                .iter()
-                .map(|f| self.sample.columns[f.at].lengths[row]);
-            lengths.map(usize::from).sum()
+            let columns = signed.iter().map(|f| &self.sample.columns[f.at]);
+            columns.map(|column| usize::from(column.lengths[row])).sum()
         };
         let mut lengths: Vec<usize> = (0..self.sample.rows as usize).map(of).collect();
         lengths.sort_unstable();
@@ -125,56 +117,42 @@ impl Proposals<'_> {
         // so many n-grams set this share of the bits of each of the k parts
         let grams = -(1.0 - FULL).ln() * f64::from(plan.shape.p());
         let padding = (DEFAULT_NGRAM as usize - 1) * signed.len();
-        let full = lengths
-            .iter()
-            .filter(|&&l| (l + padding) as f64 > grams)
-            .count();
+        let is_full = |&&length: &&usize| (length + padding) as f64 > grams;
+        let full = lengths.iter().filter(is_full).count();
         if full > 0 {
             let reason = format!(
                 "{:.1} % of the records are so long that more than {:.0} % of the bits of their signatures will be set, and these are similar to all others whatever they say: look at such records, or sign fewer columns",
                 100.0 * full as f64 / lengths.len() as f64,
                 100.0 * FULL
             );
-            self.say("saturation", reason);
+            self.say("saturation", &reason);
         }
     }
 
     /// A sketch of the words of a text.
     pub fn sketch(&mut self, target: &SuggestTarget, field: &ProposedField) -> ProposedSignature {
         const TOKENS: &CStr = c"bloom_tokens";
-        let functions = self.functions;
-        let value = field.signed.clone().expect("it was asked for");
+        let (table, functions) = (&target.table, self.functions);
+        let value = field.signed.as_ref().expect("it was asked for");
         let column = self.subject.free_column("bloom_bits");
         let has_name = catalog::column(self.subject.oid, TOKENS).is_none();
-        let words = functions.clone().text("ident_words(").sql(&value).text(")");
-        let alter = || {
-            Sql::new("ALTER TABLE ")
-                .sql(&target.table)
-                .text(" ADD COLUMN ")
-        };
+        let words = sql!("{functions}ident_words({value})");
         if has_name {
             let reason = format!(
                 "\"{}\" has whole sentences: they are compared by their words",
                 field.name
             );
-            let sql = alter()
-                .name(TOKENS)
-                .text(" text[] GENERATED ALWAYS AS (")
-                .sql(&words)
-                .text(") STORED");
-            self.propose("tokens", reason, sql);
+            let sql = sql!(
+                "ALTER TABLE {table} ADD COLUMN {TOKENS} text[] GENERATED ALWAYS AS ({words}) STORED"
+            );
+            self.propose("tokens", &reason, sql);
         }
-        let sql = alter()
-            .name(&column)
-            .text(" ")
-            .sql(functions)
-            .text(&format!("minhash_bits({MINIMA}) GENERATED ALWAYS AS ("))
-            .sql(functions)
-            .text("minhash_bits(")
-            .sql(&words)
-            .text(&format!(", {MINIMA})) STORED"));
+        let sql = sql!(
+            "ALTER TABLE {table} ADD COLUMN {column} {functions}minhash_bits({MINIMA}) \
+            GENERATED ALWAYS AS ({functions}minhash_bits({words}, {MINIMA})) STORED"
+        );
         let reason = format!("a sketch of {MINIMA} bits for the words of a text of any length; a signature of n-grams would be full");
-        self.propose("sketch", reason, sql);
+        self.propose("sketch", &reason, sql);
         ProposedSignature {
             column,
             threshold: 0.7,

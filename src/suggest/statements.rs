@@ -4,13 +4,13 @@ use std::ffi::{CStr, CString};
 
 use linkage::model::values::Kind;
 
-use super::fields::ProposedField;
+use super::fields::{text_literal, ProposedField};
 use super::proposals::Proposals;
 use super::relation::NewTable;
 use crate::models::guess;
-use pg::sql::Sql;
+use pg::sql;
+use pg::sql::{literal, Sql};
 use pg::values::text::readable;
-use pg::values::text::to_database;
 
 /// What statements are about: the relation, or a copy of it.
 pub struct SuggestTarget {
@@ -29,17 +29,16 @@ pub struct ProposedSignature {
     pub verify: Option<&'static CStr>,
 }
 
-fn literal(sql: &Sql) -> Sql {
-    let text = CString::new(sql.clone().into_bytes()).unwrap_or_default();
-    Sql::new("").literal(&text)
+impl ProposedSignature {
+    /// Its column as a string constant, and the threshold.
+    fn arguments(&self) -> (Sql, String) {
+        (literal(&self.column), self.threshold.to_string())
+    }
 }
 
-fn name_literal(name: &CStr) -> Sql {
-    Sql::new("").literal(name)
-}
-
-fn text_literal(text: &str) -> Sql {
-    Sql::new("").literal(&CString::new(to_database(text)).unwrap_or_default())
+/// A name as SQL writes it, as a string constant.
+fn name_literal(sql: &Sql) -> Sql {
+    literal(&CString::new(sql.clone().into_bytes()).unwrap_or_default())
 }
 
 impl Proposals<'_> {
@@ -60,231 +59,176 @@ impl Proposals<'_> {
                 "\"{}\" names each record: an index keeps it unique",
                 readable(key.to_bytes())
             );
-            self.say("key", reason);
+            self.say("key", &reason);
             return target(key.clone());
         }
         let key = subject.free_column("bloom_key");
-        let alter = Sql::new("ALTER TABLE ")
-            .sql(&table)
-            .text(" ADD COLUMN ")
-            .name(&key);
-        let (reason, statement) = if subject.has_children {
+        let (reason, of_type) = if subject.has_children {
             (
                 "no index over one column keeps the records of all its tables apart",
-                alter.text(" uuid DEFAULT pg_catalog.gen_random_uuid()"),
+                "uuid DEFAULT pg_catalog.gen_random_uuid()",
             )
         } else if subject.has_primary_key {
             (
                 "the primary key has several columns, and functions over tables take one",
-                alter.text(" bigint GENERATED ALWAYS AS IDENTITY UNIQUE"),
+                "bigint GENERATED ALWAYS AS IDENTITY UNIQUE",
             )
         } else {
             (
                 "there is no primary key, and pairs name records by one",
-                alter.text(" bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
+                "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
             )
         };
-        self.propose("key", reason.to_owned(), statement);
+        let statement = sql!("ALTER TABLE {table} ADD COLUMN {key} {of_type}");
+        self.propose("key", reason, statement);
         target(key)
     }
 
     /// A copy of the fields, of which the caller is the owner.
     fn copy(&mut self, from: Sql) -> SuggestTarget {
         let copy = self.subject.free_table("copy");
-        let mut sql = copy.create().text(" AS SELECT ");
-        let key = match &self.subject.key {
-            Some(key) => {
-                sql = sql.name(key);
-                key.clone()
-            }
+        let (key, first) = match &self.subject.key {
+            Some(key) => (key.clone(), sql!("{key}")),
             None => {
                 let key = self.subject.free_column("bloom_key");
-                sql = sql.text("pg_catalog.row_number() OVER () AS ").name(&key);
-                key
+                let numbered = sql!("pg_catalog.row_number() OVER () AS {key}");
+                (key, numbered)
             }
         };
-        for field in self.fields.iter().filter(|field| field.c_name != key) {
-            sql = sql.text(", ").name(&field.c_name);
-        }
+        let others = self.fields.iter().filter(|field| field.c_name != key);
+        let others = Sql::join(others.map(|field| sql!(", {field.c_name}")), "");
+        let create = copy.create();
+        let sql = sql!("{create} AS SELECT {first}{others} FROM {from}");
         let reason = "columns cannot be added here, or not by you: the copy gets them. It knows nothing of later changes";
-        self.propose("copy", reason.to_owned(), sql.text(" FROM ").sql(&from));
-        let alter = Sql::new("ALTER TABLE ").sql(&copy.sql());
-        let statement = alter.text(" ADD UNIQUE (").name(&key).text(")");
+        self.propose("copy", reason, sql);
+        let table = copy.sql();
+        let statement = sql!("ALTER TABLE {table} ADD UNIQUE ({key})");
         let reason = format!("\"{}\" is to name each record", readable(key.to_bytes()));
-        self.propose("key", reason, statement);
+        self.propose("key", &reason, statement);
         SuggestTarget {
-            table: copy.sql(),
+            table,
             key,
             may_be_guarded: false,
         }
     }
 
     pub fn index(&mut self, target: &SuggestTarget, column: &CStr) {
-        let signed = &self.subject.signed;
-        let is_indexed = signed
-            .iter()
-            .any(|c| c.name.as_c_str() == column && c.is_indexed);
+        let table = &target.table;
+        let mut signed = self.subject.signed.iter();
+        let is_indexed = signed.any(|c| c.name.as_c_str() == column && c.is_indexed);
         if !is_indexed || !target.may_be_guarded {
-            let sql = Sql::new("CREATE INDEX ON ")
-                .sql(&target.table)
-                .text(" USING sigfile (")
-                .name(column)
-                .text(")");
-            let reason = "searches, pairs and guards go by it".to_owned();
-            self.propose("index", reason, sql);
+            let sql = sql!("CREATE INDEX ON {table} USING sigfile ({column})");
+            self.propose("index", "searches, pairs and guards go by it", sql);
         }
-        let sql = Sql::new("ANALYZE ").sql(&target.table);
-        let reason = "the planner needs statistics of new columns".to_owned();
-        self.propose("statistics", reason, sql);
+        let reason = "the planner needs statistics of new columns";
+        self.propose("statistics", reason, sql!("ANALYZE {table}"));
     }
 
     /// Indexes over the one form of telephone numbers and e-mail addresses.
     pub fn forms(&mut self, target: &SuggestTarget) {
+        let (table, functions) = (&target.table, self.functions);
         for field in self.fields.iter().filter(|f| f.signed.is_some()) {
-            let column = Sql::new("").name(&field.c_name);
+            let column = &field.c_name;
             let (form, what) = match (&field.reading, field.kind) {
                 (Some(region), Kind::Phone) => {
                     let region = text_literal(region.name());
-                    let call = Sql::new("ident_phone_or_null(").sql(&column);
-                    (call.text(", ").sql(&region).text(")"), "telephone numbers")
+                    let form = sql!("ident_phone_or_null({column}, {region})");
+                    (form, "telephone numbers")
                 }
-                _ if field.is_email => {
-                    let call = Sql::new("ident_email_or_null(").sql(&column);
-                    (call.text(")"), "e-mail addresses")
-                }
+                _ if field.is_email => (sql!("ident_email_or_null({column})"), "e-mail addresses"),
                 _ => continue,
             };
-            let sql = Sql::new("CREATE INDEX ON ")
-                .sql(&target.table)
-                .text(" (")
-                .sql(self.functions)
-                .sql(&form)
-                .text(")");
             let reason = format!(
                 "\"{}\" has {what}: this finds those that are the same, however they are written",
                 field.name
             );
-            self.propose("index", reason, sql);
+            let sql = sql!("CREATE INDEX ON {table} ({functions}{form})");
+            self.propose("index", &reason, sql);
         }
     }
 
     pub fn estimate(&mut self, target: &SuggestTarget, signature: &ProposedSignature) {
-        let ProposedSignature {
-            column, threshold, ..
-        } = signature;
-        let sql = Sql::new("SELECT * FROM ")
-            .sql(self.functions)
-            .text("bloom_pairs_estimate(")
-            .sql(&literal(&target.table))
-            .text(", ")
-            .sql(&name_literal(column))
-            .text(&format!(", {threshold})"));
-        let reason = "says before the work how many pairs there are above a threshold, and how long it takes to find them".to_owned();
+        let (functions, table) = (self.functions, name_literal(&target.table));
+        let (column, threshold) = signature.arguments();
+        let sql =
+            sql!("SELECT * FROM {functions}bloom_pairs_estimate({table}, {column}, {threshold})");
+        let reason = "says before the work how many pairs there are above a threshold, and how long it takes to find them";
         self.propose("estimate", reason, sql);
     }
 
     pub fn pairs(&mut self, target: &SuggestTarget, signature: &ProposedSignature) {
-        let ProposedSignature {
-            column,
-            threshold,
-            verify,
-        } = signature;
-        let table = self.subject.free_table("pair");
-        let mut sql = table
-            .create()
-            .text(" AS SELECT * FROM ")
-            .sql(self.functions)
-            .text("bloom_duplicates(")
-            .sql(&literal(&target.table))
-            .text(", ")
-            .sql(&name_literal(&target.key))
-            .text(", ")
-            .sql(&name_literal(column))
-            .text(&format!(", {threshold}"));
-        if let Some(tokens) = verify {
-            sql = sql.text(", verify => ").sql(&name_literal(tokens));
-        }
+        let pairs = self.subject.free_table("pair");
+        let (create, functions) = (pairs.create(), self.functions);
+        let (table, key) = (name_literal(&target.table), literal(&target.key));
+        let (column, threshold) = signature.arguments();
+        let verify = signature.verify.map_or(Sql::new(""), |tokens| {
+            let tokens = literal(tokens);
+            sql!(", verify => {tokens}")
+        });
+        let sql = sql!(
+            "{create} AS SELECT * FROM {functions}bloom_duplicates({table}, {key}, {column}, {threshold}{verify})"
+        );
         let reason = format!("{threshold} is where to begin with such a signature: go down from there, and look at what comes");
-        self.propose("threshold", reason, sql.text(")"));
-        self.clusters(&table, *threshold);
+        self.propose("threshold", &reason, sql);
+        self.clusters(&pairs, signature.threshold);
     }
 
     pub fn model(&mut self, target: &SuggestTarget, fields: &[&ProposedField]) {
-        let table = self.subject.free_table("model");
-        let personal: Vec<&&ProposedField> = fields.iter().filter(|f| f.is_personal).collect();
-        let mut sql = table
-            .create()
-            .text(" AS SELECT ")
-            .sql(self.functions)
-            .text("bloom_model_fit(")
-            .sql(&literal(&target.table))
-            .text(", ")
-            .sql(&name_literal(&target.key))
-            .text(", fields => ARRAY[")
-            .list(fields, |sql, field| sql.sql(&text_literal(&field.wish())))
-            .text("]");
-        let mut reason =
-            "the model learns what agreement in each field says, and needs no threshold".to_owned();
-        if !personal.is_empty() {
-            let names = personal.iter();
-            sql = sql
-                .text(", personal => ARRAY[")
-                .list(names, |sql, field| sql.sql(&name_literal(&field.c_name)))
-                .text("]::name[]");
-            reason.push_str("; the people of a household differ in those that are personal");
+        let models = self.subject.free_table("model");
+        let (create, functions) = (models.create(), self.functions);
+        let (table, key) = (name_literal(&target.table), literal(&target.key));
+        let wishes = fields.iter().map(|field| text_literal(&field.wish()));
+        let wishes = Sql::join(wishes, ", ");
+        let personal = fields.iter().filter(|field| field.is_personal);
+        let personal: Vec<Sql> = personal.map(|field| literal(&field.c_name)).collect();
+        let (personal, more) = if !personal.is_empty() {
+            let personal = Sql::join(personal, ", ");
+            (
+                sql!(", personal => ARRAY[{personal}]::name[]"),
+                "; the people of a household differ in those that are personal",
+            )
         } else if fields.iter().any(|f| guess::is_surname(&f.name)) {
-            reason.push_str(
-                "; name the fields in which the people of a household differ by personal",
-            );
-        }
-        self.propose("model", reason, sql.text(") AS model"));
+            let more = "; name the fields in which the people of a household differ by personal";
+            (Sql::new(""), more)
+        } else {
+            (Sql::new(""), "")
+        };
+        let sql = sql!(
+            "{create} AS SELECT {functions}bloom_model_fit({table}, {key}, \
+            fields => ARRAY[{wishes}]{personal}) AS model"
+        );
+        let reason = "the model learns what agreement in each field says, and needs no threshold";
+        self.propose("model", &format!("{reason}{more}"), sql);
         let pairs = self.subject.free_table("pair");
-        let sql = pairs
-            .create()
-            .text(" AS SELECT p.* FROM ")
-            .sql(&table.sql())
-            .text(" AS m, ")
-            .sql(self.functions)
-            .text("bloom_model_duplicates(")
-            .sql(&literal(&target.table))
-            .text(", ")
-            .sql(&name_literal(&target.key))
-            .text(", m.model) AS p");
-        let reason = "pairs that are more likely the same than not".to_owned();
-        self.propose("pairs", reason, sql);
+        let (create, models) = (pairs.create(), models.sql());
+        let sql = sql!(
+            "{create} AS SELECT p.* FROM {models} AS m, \
+            {functions}bloom_model_duplicates({table}, {key}, m.model) AS p"
+        );
+        self.propose("pairs", "pairs that are more likely the same than not", sql);
         self.clusters(&pairs, 0.5);
     }
 
     fn clusters(&mut self, pairs: &NewTable, threshold: f64) {
-        let table = self.subject.free_table("cluster");
-        let sql = table
-            .create()
-            .text(" AS SELECT * FROM ")
-            .sql(self.functions)
-            .text("bloom_clusters(")
-            .sql(&literal(&pairs.sql()))
-            .text(&format!(", {threshold})"));
-        let reason = "groups of records that are the same, and which of each to keep".to_owned();
+        let create = self.subject.free_table("cluster").create();
+        let (pairs, threshold) = (name_literal(&pairs.sql()), threshold.to_string());
+        let functions = self.functions;
+        let sql = sql!("{create} AS SELECT * FROM {functions}bloom_clusters({pairs}, {threshold})");
+        let reason = "groups of records that are the same, and which of each to keep";
         self.propose("clusters", reason, sql);
     }
 
     pub fn guard(&mut self, target: &SuggestTarget, signature: &ProposedSignature) {
-        let ProposedSignature {
-            column,
-            threshold,
-            verify,
-        } = signature;
-        let mut sql = Sql::new("SELECT ")
-            .sql(self.functions)
-            .text("bloom_guard_create(")
-            .sql(&literal(&target.table))
-            .text(", ")
-            .sql(&name_literal(column))
-            .text(&format!(", {threshold}, 'warn'"));
-        if let Some(tokens) = verify {
-            sql = sql.text(", 'verify', ").sql(&name_literal(tokens));
-        }
-        let reason = "warns of new records that are similar to one that is there; reject, flag and skip do more".to_owned();
-        self.propose("guard", reason, sql.text(")"));
+        let (functions, table) = (self.functions, name_literal(&target.table));
+        let (column, threshold) = signature.arguments();
+        let verify = signature.verify.map_or(Sql::new(""), |tokens| {
+            let tokens = literal(tokens);
+            sql!(", 'verify', {tokens}")
+        });
+        let sql = sql!(
+            "SELECT {functions}bloom_guard_create({table}, {column}, {threshold}, 'warn'{verify})"
+        );
+        let reason = "warns of new records that are similar to one that is there; reject, flag and skip do more";
+        self.propose("guard", reason, sql);
     }
 }

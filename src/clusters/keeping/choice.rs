@@ -1,8 +1,8 @@
 //! The argument `keep_by` of clusters.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 
-use base::{Error, ErrorKind};
+use base::Error;
 use linkage::clusters::Links;
 use linkage::merging::{KeepBy, Place};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
@@ -10,7 +10,7 @@ use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 use super::keyed_relation::{refuse, KeyedRelation};
 use super::standings::{counted, Standings};
 use crate::clusters::clustered::Clustered;
-use crate::pairs::records::{check_select, lock, RecordColumn};
+use crate::pairs::records::{check_select, lock, RecordColumn, Records};
 use pg::budget::push;
 use pg::check_for_interrupts;
 use pg::error::{raise, OrRaise};
@@ -35,14 +35,9 @@ impl KeepChoice {
     /// By argument `i`, from the relation whose pairs are searched, and its key.
     ///
     /// Errors: as below.
-    pub fn of_relation(
-        arguments: Arguments,
-        i: usize,
-        oid: pg_sys::Oid,
-        key: CString,
-    ) -> Option<KeepChoice> {
+    pub fn of_relation(arguments: Arguments, i: usize, records: &Records) -> Option<KeepChoice> {
         let by = keep_by(arguments, i)?;
-        Some(KeepChoice::new(by, oid, &key))
+        Some(KeepChoice::new(by, records.oid, &records.key.name))
     }
 
     /// By the arguments `i`, and `rel` and `key` behind it. `None` if `keep_by` is NULL.
@@ -59,9 +54,7 @@ impl KeepChoice {
             (Some(_), rel, _) => {
                 let missing = if rel.is_none() { "rel" } else { "key" };
                 raise(
-                    &Error::new(
-                        ErrorKind::InvalidParameter,
-                        format!("argument \"keep_by\" is given without argument \"{missing}\""),
+                    &Error::invalid(format!("argument \"keep_by\" is given without argument \"{missing}\""),
                     )
                     .detail("The record to keep is chosen by what is in the relation that the records are from.")
                     .hint("Name the relation and the column of its keys in the arguments \"rel\" and \"key\"."),
@@ -71,9 +64,7 @@ impl KeepChoice {
             (None, rel, _) if !given => {
                 let useless = if rel.is_some() { "rel" } else { "key" };
                 raise(
-                    &Error::new(
-                        ErrorKind::InvalidParameter,
-                        format!("argument \"{useless}\" is given without argument \"keep_by\""),
+                    &Error::invalid(format!("argument \"{useless}\" is given without argument \"keep_by\""),
                     )
                     .detail("The relation is read to choose the records to keep.")
                     .hint("Say by what they are chosen in argument \"keep_by\", or leave the relation out."),

@@ -11,6 +11,7 @@ use pg::error::raise_as;
 use pg::ffi::attribute;
 use pg::relation::OpenRelation;
 use pg::session::tuple_store::StoreColumn;
+use pg::sql;
 use pg::sql::Sql;
 use pg::values::text::readable;
 
@@ -103,11 +104,9 @@ impl KeyedRelation {
         // SAFETY: a catalog look-up of a type that exists.
         let base = unsafe { pg_sys::getBaseType(of_key.type_oid) };
         let Some((equal, less)) = operators::of_order(base) else {
+            let key = text(key);
             refuse_order(
-                format!(
-                    "column \"{}\" of relation \"{name}\" cannot be a key",
-                    text(key)
-                ),
+                format!("column \"{key}\" of relation \"{name}\" cannot be a key"),
                 base,
                 "Name a column whose values are unique.",
             )
@@ -150,12 +149,9 @@ impl KeyedRelation {
         let of_type = self.columns[found].store.type_oid;
         // SAFETY: a catalog look-up of a type that exists.
         if operators::of_order(unsafe { pg_sys::getBaseType(of_type) }).is_none() {
-            let message = format!(
-                "column \"{}\" of relation \"{}\" cannot decide which record is kept",
-                name, self.name
-            );
+            let relation = &self.name;
             refuse_order(
-                message,
+                format!("column \"{name}\" of relation \"{relation}\" cannot decide which record is kept"),
                 of_type,
                 "Name a column of numbers, dates or texts.",
             );
@@ -165,26 +161,23 @@ impl KeyedRelation {
 
     /// `FROM`-item of the relation under an alias.
     pub fn from(&self, alias: &str) -> Sql {
-        let sql = Sql::new("");
-        let sql = match self.only {
-            true => sql.only(self.oid),
-            false => sql.relation(self.oid),
+        let relation = match self.only {
+            true => Sql::new("").only(self.oid),
+            false => Sql::new("").relation(self.oid),
         };
-        sql.text(" AS ").text(alias)
+        sql!("{relation} AS {alias}")
     }
 
     /// `alias.key`
     pub fn key_of(&self, alias: &str) -> Sql {
-        Sql::new(alias).text(".").name(self.key_name())
+        let key = self.key_name();
+        sql!("{alias}.{key}")
     }
 
     /// The condition that the key of a row under an alias equals an expression of the type of keys.
     pub fn key_is(&self, alias: &str, expression: &str) -> Sql {
-        self.key_of(alias)
-            .text(" ")
-            .operator(self.equal)
-            .text(" ")
-            .text(expression)
+        let (key, equal) = (self.key_of(alias), Sql::new("").operator(self.equal));
+        sql!("{key} {equal} {expression}")
     }
 
     /// The condition that a row under an alias is the one that an expression of some type names; where types differ, by
@@ -195,26 +188,21 @@ impl KeyedRelation {
             return self.key_is(alias, expression);
         }
         let as_text = format!("pg_catalog.format('%s', {expression})");
+        let (key, equal) = (self.key_of(alias), Sql::new("").operator(self.equal));
         if !is_of_server(base.type_oid) {
-            return Sql::new("pg_catalog.format('%s', ")
-                .sql(&self.key_of(alias))
-                .text(") OPERATOR(pg_catalog.=) ")
-                .text(&as_text)
-                .text(" COLLATE pg_catalog.\"C\"");
+            return sql!(
+                "pg_catalog.format('%s', {key}) OPERATOR(pg_catalog.=) {as_text} COLLATE pg_catalog.\"C\""
+            );
         }
-        let value = Sql::new(&format!(
-            "CASE WHEN {expression} IS DISTINCT FROM NULL THEN CAST({as_text} AS "
-        ))
-        .exact_type(base.type_oid)
-        .text(") END");
-        self.key_is(alias, "(")
-            .sql(&value)
-            .collate(base.collation)
-            .text(")")
+        let of_type = Sql::new("").exact_type(base.type_oid);
+        let collate = Sql::new("").collate(base.collation);
+        sql!(
+            "{key} {equal} (CASE WHEN {expression} IS DISTINCT FROM NULL THEN CAST({as_text} AS {of_type}) END{collate})"
+        )
     }
 }
 
-fn refuse_column(column: &str, relation: &str) -> ! {
+pub fn refuse_column(column: &str, relation: &str) -> ! {
     refuse(
         PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
         format!("column \"{column}\" of relation \"{relation}\" does not exist"),
@@ -224,10 +212,8 @@ fn refuse_column(column: &str, relation: &str) -> ! {
 }
 
 fn refuse_order(message: String, of_type: pg_sys::Oid, hint: &str) -> ! {
-    let detail = format!(
-        "Its type {} has no order.",
-        text(&catalog::type_name(of_type))
-    );
+    let of_type = text(&catalog::type_name(of_type));
+    let detail = format!("Its type {of_type} has no order.");
     refuse(
         PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
         message,

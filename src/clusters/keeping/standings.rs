@@ -7,6 +7,7 @@ use pgrx::pg_sys;
 
 use super::keyed_relation::{KeyedRelation, TableColumn};
 use pg::session::QueryRow;
+use pg::sql;
 use pg::sql::Sql;
 use pg::values::varlena::Varlena;
 
@@ -35,34 +36,21 @@ impl<'a> Standings<'a> {
         matches: &Sql,
     ) -> Standings<'a> {
         let columns = counted(relation, by);
-        let mut query = Sql::new("SELECT f.no, f.label, f.key, f.preferred, ");
-        query = match by.column() {
-            None => query.text("1::pg_catalog.int8"),
+        let rank = match by.column() {
+            None => Sql::new("1::pg_catalog.int8"),
             Some((column, greatest)) => {
                 let column = &relation.columns[relation.column(column)].name;
-                query
-                    .text("pg_catalog.rank() OVER (PARTITION BY f.no ORDER BY r.")
-                    .name(column)
-                    .text(if greatest { " DESC" } else { "" })
-                    .text(" NULLS LAST)")
+                let order = if greatest { " DESC" } else { "" };
+                sql!("pg_catalog.rank() OVER (PARTITION BY f.no ORDER BY r.{column}{order} NULLS LAST)")
             }
         };
-        query = query.text(", ").sql(&relation.key_of("r"));
-        for column in &columns {
-            query = query.text(", r.").name(&column.name);
-        }
-        query = query
-            .text(" FROM ")
-            .name(found)
-            .text(" AS f LEFT JOIN ")
-            .sql(&relation.from("r"))
-            .text(" ON ")
-            .sql(matches)
-            .text(" ORDER BY f.no, ")
-            .sql(&relation.key_of("r"))
-            .text(" USING ")
-            .operator(relation.less)
-            .text(", f.label");
+        let values = columns.iter().map(|column| sql!(", r.{column.name}"));
+        let (values, key) = (Sql::join(values, ""), relation.key_of("r"));
+        let (record, less) = (relation.from("r"), Sql::new("").operator(relation.less));
+        let query = sql!(
+            "SELECT f.no, f.label, f.key, f.preferred, {rank}, {key}{values} \
+            FROM {found} AS f LEFT JOIN {record} ON {matches} ORDER BY f.no, {key} USING {less}, f.label"
+        );
         Standings { columns, query }
     }
 

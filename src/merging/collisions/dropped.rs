@@ -5,11 +5,12 @@ use std::ffi::CStr;
 use pgrx::pg_sys;
 
 use super::{reach, Uniqueness};
-use crate::merging::changes::{oid, refuse_kept_back, told, MergeRun};
+use crate::merging::changes::{refuse_kept_back, told, MergeRun};
 use crate::merging::child::Child;
-use crate::merging::references::Reference;
+use crate::merging::references::{oid, Reference};
 use pg::session::tuple_store::{StoreColumn, TupleStore};
 use pg::session::QueryRow;
+use pg::sql;
 use pg::sql::Sql;
 
 /// The rows of one child that go since they would collide: `place` (tableoid), `at` (ctid), `no`.
@@ -27,11 +28,9 @@ impl MergeRun<'_> {
         if uniquenesses.is_empty() {
             return;
         }
-        if child.references.iter().any(|reference| reference.own) {
+        if child.is_own() {
             // A record that is not merged is never deleted.
-            return uniquenesses
-                .iter()
-                .for_each(|u| self.refuse_collisions(child, u));
+            return self.settle_collisions(child, uniquenesses, false);
         }
         // They are looked for once: the rows are locked, so that they stay what they are.
         let found = self.to_be_dropped(child, uniquenesses);
@@ -48,16 +47,15 @@ impl MergeRun<'_> {
         // What belongs to other clusters is redirected before the row goes, so that each merge can be taken back by
         // itself.
         let references: Vec<&Reference> = child.references.iter().collect();
-        let mut rows = Sql::new("")
-            .only(child.oid)
-            .text(" AS c JOIN ")
-            .sql(&all)
-            .text(" AS d ON c.tableoid OPERATOR(pg_catalog.=) d.place AND c.ctid OPERATOR(pg_catalog.=) d.at");
-        for (j, reference) in references.iter().enumerate() {
-            rows = reference
-                .left_join(self.subject, rows, "c", j)
-                .text(&format!(" AND g{j}.no OPERATOR(pg_catalog.<>) d.no"));
-        }
+        let joins = references.iter().enumerate().map(|(j, reference)| {
+            let join = reference.left_join(self.subject, "c", j);
+            sql!("{join} AND g{j}.no OPERATOR(pg_catalog.<>) d.no")
+        });
+        let (only, joins) = (child.only(), Sql::join(joins, ""));
+        let rows = sql!(
+            "{only} AS c JOIN {all} AS d ON c.tableoid OPERATOR(pg_catalog.=) d.place \
+            AND c.ctid OPERATOR(pg_catalog.=) d.at{joins}"
+        );
         let gone = self.gone(
             Some(child),
             child.oid,
@@ -67,13 +65,14 @@ impl MergeRun<'_> {
             &rows,
         );
         self.note_gone(child, &references);
-        let statement = Sql::new("WITH x AS (DELETE FROM ")
-            .only(child.oid)
-            .text(" AS c USING bloom_merge_gone AS o WHERE c.tableoid OPERATOR(pg_catalog.=) o.place AND c.ctid OPERATOR(pg_catalog.=) o.at RETURNING o.no, o.key, o.old) INSERT INTO ")
-            .sql(&self.audit.sql())
-            .text(" (id, action, relation, cluster, key, old) SELECT m.id, 'drop', ")
-            .text(&oid(child.oid))
-            .text(", m.cluster, x.key, x.old FROM x JOIN bloom_merge_members AS m ON m.no OPERATOR(pg_catalog.=) x.no AND m.kept ORDER BY m.id, x.key");
+        let (relation, audit) = (oid(child.oid), self.audit.oid);
+        let statement = sql!(
+            "WITH x AS (DELETE FROM {only} AS c USING bloom_merge_gone AS o \
+            WHERE c.tableoid OPERATOR(pg_catalog.=) o.place AND c.ctid OPERATOR(pg_catalog.=) o.at \
+            RETURNING o.no, o.key, o.old) INSERT INTO {audit} (id, action, relation, cluster, key, old) \
+            SELECT m.id, 'drop', {relation}, m.cluster, x.key, x.old FROM x \
+            JOIN bloom_merge_members AS m ON m.no OPERATOR(pg_catalog.=) x.no AND m.kept ORDER BY m.id, x.key"
+        );
         let deleted = told(&child.name, "dropped", || self.session.run(&statement, &[]));
         if deleted as i64 != expected {
             refuse_kept_back(&child.name, "deleted");
@@ -81,13 +80,13 @@ impl MergeRun<'_> {
         drop(gone);
         self.session.forget(COLLISIONS);
         // What was written of these rows is about what is written now.
-        let gone = Sql::new("UPDATE ")
-            .sql(&self.audit.sql())
-            .text(" AS e SET gone = d.entry, hash = NULL FROM ")
-            .sql(&self.audit.sql())
-            .text(" AS d WHERE d.id IN (SELECT m.id FROM bloom_merge_members AS m) AND d.action OPERATOR(pg_catalog.=) 'drop' AND d.relation OPERATOR(pg_catalog.=) ")
-            .text(&oid(child.oid))
-            .text(" AND e.relation OPERATOR(pg_catalog.=) d.relation AND e.action OPERATOR(pg_catalog.=) 'redirect' AND e.unmerged IS NULL AND e.gone IS NULL AND e.key OPERATOR(pg_catalog.=) d.key");
+        let gone = sql!(
+            "UPDATE {audit} AS e SET gone = d.entry, hash = NULL FROM {audit} AS d \
+            WHERE d.id IN (SELECT m.id FROM bloom_merge_members AS m) AND d.action OPERATOR(pg_catalog.=) 'drop' \
+            AND d.relation OPERATOR(pg_catalog.=) {relation} AND e.relation OPERATOR(pg_catalog.=) d.relation \
+            AND e.action OPERATOR(pg_catalog.=) 'redirect' AND e.unmerged IS NULL AND e.gone IS NULL \
+            AND e.key OPERATOR(pg_catalog.=) d.key"
+        );
         self.session.run(&gone, &[]);
     }
 
@@ -117,9 +116,9 @@ impl MergeRun<'_> {
         let mut found = store(3);
         let mut alike = store(6);
         for uniqueness in uniquenesses {
-            let query = Sql::new("SELECT u.place, u.at, u.no, u.gone, u.stays, u.firm FROM (")
-                .sql(&uniqueness.query(child, self.subject))
-                .text(") AS u");
+            let rows = uniqueness.query(child, self.subject);
+            let query =
+                sql!("SELECT u.place, u.at, u.no, u.gone, u.stays, u.firm FROM ({rows}) AS u");
             fill(&mut alike, 6, &query);
         }
         while alike.rows() > 0 {

@@ -5,12 +5,13 @@ use std::ffi::CString;
 use pgrx::pg_sys;
 
 use crate::merging::child::Child;
-use crate::merging::references::{array, name_of, Reference};
+use crate::merging::references::{array, left_joins, name_of, oid, without_losers, Reference};
 use crate::merging::subject::{text, Subject};
 use crate::merging::values::redirected;
 use pg::catalog::{self, generated};
 use pg::relation::{self, OpenRelation};
 use pg::session::Session;
+use pg::sql;
 use pg::sql::Sql;
 
 /// A generated column that changes, since it is computed from one that is redirected.
@@ -49,11 +50,13 @@ impl Image {
         let references = child.references.iter().flat_map(|r| &r.pairs);
         let mut changed: Vec<CString> = references.map(|pair| pair.child.clone()).collect();
         let mut prefix = "bloom_merge_".to_owned();
-        while child
-            .columns
-            .iter()
-            .any(|c| text(&c.name).starts_with(&prefix))
-        {
+        let taken = |prefix: &str| {
+            child
+                .columns
+                .iter()
+                .any(|c| text(&c.name).starts_with(prefix))
+        };
+        while taken(&prefix) {
             prefix.push('_');
         }
         let mut computed = Vec::new();
@@ -65,27 +68,28 @@ impl Image {
                 sources.any(|i| changed.contains(&catalog::column_name(table, i)))
             });
             if is_computed {
-                let name = column.name.clone();
                 computed.push(Computed {
-                    name,
+                    name: column.name.clone(),
                     expressions: Vec::new(),
                 });
             }
         }
         changed.extend(computed.iter().map(|column| column.name.clone()));
-        let query = Sql::new("SELECT d.adrelid, a.attname, pg_catalog.pg_get_expr(d.adbin, d.adrelid) FROM pg_catalog.pg_attrdef AS d \
-            JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid AND a.attnum OPERATOR(pg_catalog.=) d.adnum \
-            WHERE a.attgenerated OPERATOR(pg_catalog.<>) '' AND d.adrelid OPERATOR(pg_catalog.=) ANY (")
-            .text(&array(&tree))
-            .text(") ORDER BY d.adrelid");
+        let tables = array(&tree);
+        let query = sql!(
+            "SELECT d.adrelid, a.attname, pg_catalog.pg_get_expr(d.adbin, d.adrelid) FROM pg_catalog.pg_attrdef AS d \
+            JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid \
+            AND a.attnum OPERATOR(pg_catalog.=) d.adnum \
+            WHERE a.attgenerated OPERATOR(pg_catalog.<>) '' AND d.adrelid OPERATOR(pg_catalog.=) ANY ({tables}) \
+            ORDER BY d.adrelid"
+        );
         if !computed.is_empty() {
             session.each(&query, &[], |row| {
                 let name = name_of(row, 1);
-                let of_table = row.oid(0);
-                let expression = row.bytes(2).map(|text| text.bytes().to_vec());
                 let column = computed.iter_mut().find(|column| column.name == name);
-                if let (Some(column), Some(expression)) = (column, expression) {
-                    column.expressions.push((of_table, expression));
+                if let (Some(column), Some(expression)) = (column, row.bytes(2)) {
+                    let expression = expression.bytes().to_vec();
+                    column.expressions.push((row.oid(0), expression));
                 }
             });
         }
@@ -102,69 +106,53 @@ impl Image {
     /// it changes), and of each reference its `no0` ... and what it referred to, `was0` ...
     pub fn sql(&self, child: &Child, subject: &Subject) -> Sql {
         let prefix = &self.prefix;
-        let mut sql = Sql::new("(SELECT c.tableoid AS tableoid, c.ctid AS ctid, ")
-            .sql(&child.key_text("c"))
-            .text(&format!(" COLLATE pg_catalog.\"C\" AS {prefix}key, LEAST("))
-            .list(0..child.references.len(), |sql, j| {
-                sql.text(&format!("g{j}.no"))
-            })
-            .text(&format!(") AS {prefix}no"));
-        for (j, reference) in child.references.iter().enumerate() {
-            let columns = reference.pairs.iter().map(|pair| &pair.child);
-            sql = sql
-                .text(&format!(
-                    ", g{j}.no AS {prefix}no{j}, pg_catalog.format('%s', ROW("
-                ))
-                .list(columns, |sql, name| sql.text("c.").name(name))
-                .text(&format!(")) COLLATE pg_catalog.\"C\" AS {prefix}was{j}"));
-        }
         let references: Vec<&Reference> = child.references.iter().collect();
+        let numbers = (0..references.len()).map(|j| sql!("g{j}.no"));
+        let (key, numbers) = (child.key_text("c"), Sql::join(numbers, ", "));
+        let mut columns =
+            sql!("{key} COLLATE pg_catalog.\"C\" AS {prefix}key, LEAST({numbers}) AS {prefix}no");
+        for (j, reference) in references.iter().enumerate() {
+            let was = reference.pairs.iter().map(|pair| sql!("c.{pair.child}"));
+            let was = Sql::join(was, ", ");
+            columns = sql!(
+                "{columns}, g{j}.no AS {prefix}no{j}, \
+                pg_catalog.format('%s', ROW({was})) COLLATE pg_catalog.\"C\" AS {prefix}was{j}"
+            );
+        }
         let is_computed = |name: &CString| self.computed.iter().any(|c| c.name == *name);
         for column in child.columns.iter().filter(|c| !is_computed(&c.name)) {
             let value = redirected("c", column, &references);
-            sql = sql.text(", ").sql(&value).text(" AS ").name(&column.name);
+            columns = sql!("{columns}, {value} AS {column.name}");
         }
-        sql = sql.text(" FROM ").only(child.oid).text(" AS c");
-        for (j, reference) in child.references.iter().enumerate() {
-            sql = reference.left_join(subject, sql, "c", j);
-        }
-        if child.references.iter().any(|reference| reference.own) {
-            sql = sql
-                .text(
-                    " WHERE NOT EXISTS (SELECT FROM bloom_merge_members AS m WHERE NOT m.kept AND ",
-                )
-                .sql(&subject.key_is("c", "m.key"))
-                .text(")");
-        }
+        let (only, joins) = (child.only(), left_joins(&references, subject, "c"));
+        let staying = match child.is_own() {
+            true => without_losers(subject),
+            false => Sql::new(""),
+        };
+        let rows = sql!(
+            "(SELECT c.tableoid AS tableoid, c.ctid AS ctid, {columns} FROM {only} AS c{joins}{staying})"
+        );
         if self.computed.is_empty() {
-            return sql.text(")");
+            return rows;
         }
         // The server's expressions name columns without their table.
-        let mut all = Sql::new("(SELECT b.*");
-        for column in &self.computed {
-            all = all.text(", ");
+        let computed = self.computed.iter().map(|column| {
             let whole = column.expressions.iter().find(|(of, _)| *of == child.oid);
             let whole = whole.map_or(&b"NULL"[..], |(_, expression)| expression);
-            let mut others = { column.expressions.iter() }
-                .filter(|(_, expression)| expression != whole)
-                .peekable();
-            let is_one = others.peek().is_none();
-            all = all.text(if is_one { "(" } else { "(CASE b.tableoid" });
-            for (of_table, expression) in others {
-                all = all
-                    .text(&format!(
-                        " WHEN {}::pg_catalog.oid THEN (",
-                        of_table.to_u32()
-                    ))
-                    .expression(expression)
-                    .text(")");
+            let others = column.expressions.iter().filter(|(_, of)| of != whole);
+            let others = others.map(|(of_table, expression)| {
+                let (of_table, value) = (oid(*of_table), Sql::new("").expression(expression));
+                sql!(" WHEN {of_table} THEN ({value})")
+            });
+            let others: Vec<Sql> = others.collect();
+            let whole = Sql::new("").expression(whole);
+            if others.is_empty() {
+                return sql!(", ({whole}) AS {column.name}");
             }
-            all = all
-                .text(if is_one { "" } else { " ELSE (" })
-                .expression(whole)
-                .text(if is_one { ") AS " } else { ") END) AS " })
-                .name(&column.name);
-        }
-        all.text(" FROM ").sql(&sql).text(") AS b)")
+            let others = Sql::join(others, "");
+            sql!(", (CASE b.tableoid{others} ELSE ({whole}) END) AS {column.name}")
+        });
+        let computed = Sql::join(computed, "");
+        sql!("(SELECT b.*{computed} FROM {rows} AS b)")
     }
 }

@@ -5,18 +5,18 @@ mod dropped;
 pub mod image;
 pub mod reach;
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::rc::Rc;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::merging::changes::oid;
 use crate::merging::child::{Child, Obstacle};
-use crate::merging::references::array;
+use crate::merging::references::{array, oid};
 use crate::merging::subject::{text, Subject};
 use image::Image;
 use pg::session::QueryRow;
 use pg::session::Session;
+use pg::sql;
 use pg::sql::Sql;
 
 /// A column of an index, as it is compared.
@@ -50,23 +50,27 @@ fn name(row: QueryRow<'_>, i: usize) -> CString {
     row.name(i).unwrap_or(c"?").to_owned()
 }
 
+/// Whether what an index or a partition goes by changes; `None` is an expression, which has no column.
+fn is_changed(image: &Image, name: Option<&CStr>) -> bool {
+    name.is_none_or(|name| {
+        image
+            .changed
+            .iter()
+            .any(|changed| changed.as_c_str() == name)
+    })
+}
+
 /// Whether rows may come into another partition.
 fn moves(image: &Image, session: &Session) -> bool {
-    let query = Sql::new("SELECT a.attname FROM pg_catalog.pg_partitioned_table AS p CROSS JOIN LATERAL pg_catalog.unnest(p.partattrs) AS k (number) \
-        LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) p.partrelid AND a.attnum OPERATOR(pg_catalog.=) k.number AND k.number OPERATOR(pg_catalog.>) 0 \
-        WHERE p.partrelid OPERATOR(pg_catalog.=) ANY (")
-        .text(&array(&image.tree))
-        .text(")");
+    let tables = array(&image.tree);
+    let query = sql!(
+        "SELECT a.attname FROM pg_catalog.pg_partitioned_table AS p \
+        CROSS JOIN LATERAL pg_catalog.unnest(p.partattrs) AS k (number) LEFT JOIN pg_catalog.pg_attribute AS a \
+        ON a.attrelid OPERATOR(pg_catalog.=) p.partrelid AND a.attnum OPERATOR(pg_catalog.=) k.number \
+        AND k.number OPERATOR(pg_catalog.>) 0 WHERE p.partrelid OPERATOR(pg_catalog.=) ANY ({tables})"
+    );
     let mut moves = false;
-    // An expression has no column.
-    session.each(&query, &[], |row| {
-        moves |= row.name(0).is_none_or(|name| {
-            image
-                .changed
-                .iter()
-                .any(|changed| changed.as_c_str() == name)
-        });
-    });
+    session.each(&query, &[], |row| moves |= is_changed(image, row.name(0)));
     moves
 }
 
@@ -74,31 +78,41 @@ fn moves(image: &Image, session: &Session) -> bool {
 pub fn of_child(child: &Child, session: &Session) -> Vec<Uniqueness> {
     let image = Rc::new(Image::new(child, session));
     let moves = moves(&image, session);
-    let query = Sql::new("SELECT i.indexrelid, x.relname, pg_catalog.pg_get_indexdef(i.indexrelid, p.place::pg_catalog.int4, false), o.oprname, n.nspname, \
-        COALESCE(p.ordered_by, 0::pg_catalog.oid), pg_catalog.pg_get_expr(i.indpred, i.indrelid), i.indnullsnotdistinct, a.attname, \
-        CASE WHEN i.indrelid OPERATOR(pg_catalog.<>) ")
-        .text(&oid(child.oid))
-        .text(" THEN pg_catalog.pg_get_partition_constraintdef(i.indrelid) END, \
+    let (of_child, tables) = (oid(child.oid), array(&image.tree));
+    let query = sql!(
+        "SELECT i.indexrelid, x.relname, pg_catalog.pg_get_indexdef(i.indexrelid, p.place::pg_catalog.int4, false), \
+        o.oprname, n.nspname, COALESCE(p.ordered_by, 0::pg_catalog.oid), \
+        pg_catalog.pg_get_expr(i.indpred, i.indrelid), i.indnullsnotdistinct, a.attname, \
+        CASE WHEN i.indrelid OPERATOR(pg_catalog.<>) {of_child} \
+            THEN pg_catalog.pg_get_partition_constraintdef(i.indrelid) END, \
         pg_catalog.strpos(pg_catalog.concat(i.indexprs, i.indpred), ':varattno 0 ') OPERATOR(pg_catalog.>) 0 \
         FROM pg_catalog.pg_index AS i JOIN pg_catalog.pg_class AS x ON x.oid OPERATOR(pg_catalog.=) i.indexrelid \
-        LEFT JOIN pg_catalog.pg_constraint AS c ON c.conindid OPERATOR(pg_catalog.=) i.indexrelid AND c.contype OPERATOR(pg_catalog.=) ANY ('{p,u,x}'::\"char\"[]) \
-        CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(i.indkey), pg_catalog.unnest(i.indclass), pg_catalog.unnest(i.indcollation), pg_catalog.unnest(c.conexclop)) \
+        LEFT JOIN pg_catalog.pg_constraint AS c ON c.conindid OPERATOR(pg_catalog.=) i.indexrelid \
+            AND c.contype OPERATOR(pg_catalog.=) ANY ('{{p,u,x}}'::\"char\"[]) \
+        CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(i.indkey), pg_catalog.unnest(i.indclass), \
+            pg_catalog.unnest(i.indcollation), pg_catalog.unnest(c.conexclop)) \
             WITH ORDINALITY AS p (number, class, ordered_by, excluded, place) \
         JOIN pg_catalog.pg_opclass AS k ON k.oid OPERATOR(pg_catalog.=) p.class \
-        LEFT JOIN pg_catalog.pg_amop AS m ON m.amopfamily OPERATOR(pg_catalog.=) k.opcfamily AND m.amoplefttype OPERATOR(pg_catalog.=) k.opcintype \
-            AND m.amoprighttype OPERATOR(pg_catalog.=) k.opcintype AND m.amopstrategy OPERATOR(pg_catalog.=) 3 AND p.excluded IS NULL \
-        JOIN pg_catalog.pg_operator AS o ON o.oid OPERATOR(pg_catalog.=) COALESCE(p.excluded, m.amopopr) JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) o.oprnamespace \
-        LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) p.number \
-        WHERE (i.indisunique OR i.indisexclusion) AND i.indislive AND (i.indisvalid OR x.relkind OPERATOR(pg_catalog.<>) 'I') AND NOT EXISTS (SELECT FROM pg_catalog.pg_partition_ancestors(i.indexrelid) AS u (oid) \
-            JOIN pg_catalog.pg_index AS v ON v.indexrelid OPERATOR(pg_catalog.=) u.oid WHERE v.indexrelid OPERATOR(pg_catalog.<>) i.indexrelid AND v.indisvalid) AND i.indrelid OPERATOR(pg_catalog.=) ANY (")
-        .text(&array(&image.tree))
-        .text(") ORDER BY x.relname, i.indexrelid, p.place");
+        LEFT JOIN pg_catalog.pg_amop AS m ON m.amopfamily OPERATOR(pg_catalog.=) k.opcfamily \
+            AND m.amoplefttype OPERATOR(pg_catalog.=) k.opcintype \
+            AND m.amoprighttype OPERATOR(pg_catalog.=) k.opcintype \
+            AND m.amopstrategy OPERATOR(pg_catalog.=) 3 AND p.excluded IS NULL \
+        JOIN pg_catalog.pg_operator AS o ON o.oid OPERATOR(pg_catalog.=) COALESCE(p.excluded, m.amopopr) \
+        JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) o.oprnamespace \
+        LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid \
+            AND a.attnum OPERATOR(pg_catalog.=) p.number \
+        WHERE (i.indisunique OR i.indisexclusion) AND i.indislive \
+        AND (i.indisvalid OR x.relkind OPERATOR(pg_catalog.<>) 'I') AND NOT EXISTS (SELECT \
+            FROM pg_catalog.pg_partition_ancestors(i.indexrelid) AS u (oid) \
+            JOIN pg_catalog.pg_index AS v ON v.indexrelid OPERATOR(pg_catalog.=) u.oid \
+            WHERE v.indexrelid OPERATOR(pg_catalog.<>) i.indexrelid AND v.indisvalid) \
+        AND i.indrelid OPERATOR(pg_catalog.=) ANY ({tables}) ORDER BY x.relname, i.indexrelid, p.place"
+    );
     let mut found: Vec<(Uniqueness, bool)> = Vec::new();
-    let mut last = 0;
+    let mut last = pg_sys::InvalidOid;
     session.each(&query, &[], |row| {
-        let index = row.datum(0).map_or(0, |oid| oid.value() as u32);
-        if index != last {
-            last = index;
+        if row.oid(0) != last {
+            last = row.oid(0);
             let predicate = bytes(row, 6);
             let partition = bytes(row, 9);
             let touched = predicate.is_some() || partition.is_some() && moves;
@@ -116,9 +130,7 @@ pub fn of_child(child: &Child, session: &Session) -> Vec<Uniqueness> {
         let Some((uniqueness, touched)) = found.last_mut() else {
             return;
         };
-        // An expression has no column.
-        let column = row.datum(8).map(|_| name(row, 8));
-        *touched |= column.is_none_or(|column| image.changed.contains(&column));
+        *touched |= is_changed(&image, row.name(8));
         uniqueness.compared.push(IndexColumn {
             expression: bytes(row, 2).unwrap_or_default(),
             operator: (name(row, 4), name(row, 3)),
@@ -151,71 +163,53 @@ impl Uniqueness {
     /// the one with the least key as text.
     pub fn query(&self, child: &Child, subject: &Subject) -> Sql {
         let prefix = &self.image.prefix;
-        let mut keyed = Sql::new(&format!(
-            "(SELECT i.tableoid AS place, i.ctid AS at, i.{prefix}key AS key, i.{prefix}no AS no"
-        ));
-        let mut cause = Sql::new("");
-        for j in 0..child.references.len() {
-            keyed = keyed.text(&format!(
-                ", i.{prefix}no{j} AS no{j}, i.{prefix}was{j} AS was{j}"
-            ));
-            cause = cause.text(&format!(
-                "CASE WHEN a.was{j} OPERATOR(pg_catalog.<>) b.was{j} THEN COALESCE(a.no{j}, b.no{j}) END, "
-            ));
-        }
-        for (n, compared) in self.compared.iter().enumerate() {
-            keyed = keyed
-                .text(", (")
-                .expression(&compared.expression)
-                .text(&format!(") AS x{n}"));
-        }
-        keyed = keyed
-            .text(" FROM ")
-            .sql(&self.image.sql(child, subject))
-            .text(" AS i WHERE true");
-        for condition in self.predicate.iter().chain(&self.partition) {
-            keyed = keyed.text(" AND (").expression(condition).text(")");
-        }
-        keyed = keyed.text(")");
-        let mut sql = Sql::new("SELECT COALESCE(LEAST(")
-            .sql(&cause)
-            .text("NULL), a.no) AS no, a.place, a.at, a.key AS gone, b.key AS stays, b.no IS NOT DISTINCT FROM NULL AS firm FROM ")
-            .sql(&keyed)
-            .text(" AS a JOIN ")
-            .sql(&keyed)
-            .text(" AS b ON ");
-        for (n, compared) in self.compared.iter().enumerate() {
-            let (schema, operator) = &compared.operator;
-            sql = sql
-                .text(if n > 0 { " AND (a." } else { "(a." })
-                .text(&format!("x{n}"))
-                .collate(compared.collation)
-                .text(" OPERATOR(")
-                .name(schema)
-                .text(".")
-                .text(&operator.to_string_lossy())
-                .text(&format!(") b.x{n}"));
-            if self.nulls_alike {
-                sql = sql.text(&format!(
+        let references = 0..child.references.len();
+        let of_references = (references.clone())
+            .map(|j| sql!(", i.{prefix}no{j} AS no{j}, i.{prefix}was{j} AS was{j}"));
+        let compared = self.compared.iter().enumerate().map(|(n, compared)| {
+            let expression = Sql::new("").expression(&compared.expression);
+            sql!(", ({expression}) AS x{n}")
+        });
+        let conditions = self
+            .predicate
+            .iter()
+            .chain(&self.partition)
+            .map(|condition| {
+                let condition = Sql::new("").expression(condition);
+                sql!(" AND ({condition})")
+            });
+        let columns = Sql::join(of_references.chain(compared), "");
+        let (conditions, rows) = (Sql::join(conditions, ""), self.image.sql(child, subject));
+        let keyed = sql!(
+            "(SELECT i.tableoid AS place, i.ctid AS at, i.{prefix}key AS key, i.{prefix}no AS no{columns} \
+            FROM {rows} AS i WHERE true{conditions})"
+        );
+        let causes = references.map(|j| {
+            sql!("CASE WHEN a.was{j} OPERATOR(pg_catalog.<>) b.was{j} THEN COALESCE(a.no{j}, b.no{j}) END, ")
+        });
+        let alike = self.compared.iter().enumerate().map(|(n, compared)| {
+            let nulls = match self.nulls_alike {
+                true => sql!(
                     " OR a.x{n} IS NOT DISTINCT FROM NULL AND b.x{n} IS NOT DISTINCT FROM NULL"
-                ));
-            }
-            sql = sql.text(")");
-        }
-        sql.text(
-            " AND a.key OPERATOR(pg_catalog.<>) b.key WHERE a.no IS DISTINCT FROM NULL \
-            AND (b.no IS NOT DISTINCT FROM NULL OR b.key OPERATOR(pg_catalog.<) a.key)",
+                ),
+                false => Sql::new(""),
+            };
+            let collate = Sql::new("").collate(compared.collation);
+            sql!("(a.x{n}{collate} {compared.operator} b.x{n}{nulls})")
+        });
+        let (causes, alike) = (Sql::join(causes, ""), Sql::join(alike, " AND "));
+        sql!(
+            "SELECT COALESCE(LEAST({causes}NULL), a.no) AS no, a.place, a.at, a.key AS gone, b.key AS stays, \
+            b.no IS NOT DISTINCT FROM NULL AS firm FROM {keyed} AS a JOIN {keyed} AS b ON {alike} \
+            AND a.key OPERATOR(pg_catalog.<>) b.key WHERE a.no IS DISTINCT FROM NULL \
+            AND (b.no IS NOT DISTINCT FROM NULL OR b.key OPERATOR(pg_catalog.<) a.key)"
         )
     }
 }
 
 /// Where the rows are that would have to go because of any of the indexes: `place` and `at`.
 pub fn places(indexes: &[Uniqueness], child: &Child, subject: &Subject) -> Sql {
-    let mut all = Sql::new("(SELECT u.place, u.at FROM (");
-    for (i, index) in indexes.iter().enumerate() {
-        all = all
-            .text(if i > 0 { " UNION ALL " } else { "" })
-            .sql(&index.query(child, subject));
-    }
-    all.text(") AS u GROUP BY u.place, u.at)")
+    let all = indexes.iter().map(|index| index.query(child, subject));
+    let all = Sql::join(all, " UNION ALL ");
+    sql!("(SELECT u.place, u.at FROM ({all}) AS u GROUP BY u.place, u.at)")
 }

@@ -7,6 +7,7 @@ use crate::merging::child::{Child, Obstacle};
 use crate::merging::references::{foreign_keys, Reference};
 use crate::merging::subject::{text, Subject};
 use pg::session::Session;
+use pg::sql;
 use pg::sql::Sql;
 
 fn obstacle(reference: &Reference, child: &Child, keeps: bool) -> Obstacle {
@@ -35,25 +36,11 @@ fn waits(reference: &Reference, action: Option<u8>, children: &[Child]) -> bool 
     reference.deferred && action == Some(b'a') && is_redirected
 }
 
-/// How many rows refer by a foreign key to the rows of `of`, which has the referenced values as `o0` ...
-fn count(reference: &Reference, of: &Sql, besides: &str, session: &Session) -> i64 {
-    let sql = Sql::new("SELECT pg_catalog.count(*) FROM ")
-        .sql(&reference.from("c"))
-        .text(" JOIN (")
-        .sql(of)
-        .text(") AS g ON ")
-        .sql(&reference.refers("c", "g"))
-        .text(besides);
-    session.number(&sql, &[])
-}
-
-/// The values of rows `k` that a foreign key refers to.
-fn referenced(reference: &Reference) -> Sql {
-    Sql::new("SELECT ").list(reference.pairs.iter().enumerate(), |sql, (i, pair)| {
-        sql.text("k.")
-            .name(&pair.referenced)
-            .text(&format!(" AS o{i}"))
-    })
+/// Whether rows refer by a foreign key to the rows of `of`, which has the referenced values as `o0` ...
+fn is_referred(reference: &Reference, of: &Sql, besides: &Sql, session: &Session) -> bool {
+    let (rows, refers) = (reference.from("c"), reference.refers("c", "g"));
+    let sql = sql!("SELECT pg_catalog.count(*) FROM {rows} JOIN ({of}) AS g ON {refers}{besides}");
+    session.number(&sql, &[]) > 0
 }
 
 /// Why rows of a child cannot be redirected: a table refers to columns that change by that. With a subject, its rows
@@ -83,16 +70,13 @@ pub fn of_redirected(
                 let is_kept = { child.references.iter() }
                     .filter(|other| of_reference(other))
                     .any(|other| {
-                        let of = referenced(&reference)
-                            .text(" FROM ")
-                            .sql(&other.from("k"))
-                            .text(" JOIN ")
-                            .sql(&other.map(subject))
-                            .text(" AS m ON ")
-                            .sql(&other.refers("k", "m"))
-                            .text(" WHERE true")
-                            .sql(&reference.within("k"));
-                        count(&reference, &of, "", session) > 0
+                        let (values, within) = (reference.referenced("k"), reference.within("k"));
+                        let (rows, map) = (other.from("k"), other.map(subject));
+                        let refers = other.refers("k", "m");
+                        let of = sql!(
+                            "SELECT {values} FROM {rows} JOIN {map} AS m ON {refers} WHERE true{within}"
+                        );
+                        is_referred(&reference, &of, &Sql::new(""), session)
                     });
                 if is_kept {
                     found.push(obstacle(&reference, child, true));
@@ -117,23 +101,24 @@ pub fn of_dropped(
         if waits(&reference, reference.on_delete, children) {
             continue;
         }
-        let of = referenced(&reference)
-            .text(" FROM ")
-            .only(child.oid)
-            .text(" AS k JOIN ")
-            .sql(gone)
-            .text(" AS d ON k.tableoid OPERATOR(pg_catalog.=) d.place AND k.ctid OPERATOR(pg_catalog.=) d.at")
-            .sql(&reference.within("k"));
-        // Rows that go together do not keep one another.
-        let together = Sql::new(" AND NOT EXISTS (SELECT FROM ")
-            .sql(gone)
-            .text(" AS d WHERE c.tableoid OPERATOR(pg_catalog.=) d.place AND c.ctid OPERATOR(pg_catalog.=) d.at)");
+        let (values, within, only) = (
+            reference.referenced("k"),
+            reference.within("k"),
+            child.only(),
+        );
+        let of = sql!(
+            "SELECT {values} FROM {only} AS k JOIN {gone} AS d ON k.tableoid OPERATOR(pg_catalog.=) d.place \
+            AND k.ctid OPERATOR(pg_catalog.=) d.at{within}"
+        );
         let besides = match keeps && reference.own {
-            true => together,
+            // Rows that go together do not keep one another.
+            true => sql!(
+                " AND NOT EXISTS (SELECT FROM {gone} AS d WHERE c.tableoid OPERATOR(pg_catalog.=) d.place \
+                AND c.ctid OPERATOR(pg_catalog.=) d.at)"
+            ),
             false => Sql::new(""),
         };
-        let besides = String::from_utf8(besides.into_bytes()).unwrap_or_default();
-        if count(&reference, &of, &besides, session) > 0 {
+        if is_referred(&reference, &of, &besides, session) {
             found.push(obstacle(&reference, child, keeps));
         }
     }
@@ -144,11 +129,8 @@ pub fn of_dropped(
 pub fn ordered(children: Vec<Child>, session: &Session) -> Vec<Child> {
     let mut follows: Vec<Vec<usize>> = vec![Vec::new(); children.len()];
     if children.len() > 1 {
-        for (i, child) in children
-            .iter()
-            .enumerate()
-            .filter(|(_, c)| !c.columns.is_empty())
-        {
+        let readable = children.iter().enumerate();
+        for (i, child) in readable.filter(|(_, child)| !child.columns.is_empty()) {
             for key in foreign_keys(&tree_of(child), session) {
                 let at = children.iter().position(|other| other.oid == key.child);
                 if let Some(at) = at.filter(|&at| at != i && key.on_update == Some(b'c')) {

@@ -1,16 +1,14 @@
 //! Rows that a merge has deleted are inserted again.
 
-use std::ffi::CString;
-
-use super::restored::RestoredTable;
-use super::{parameter, Redirected, Undo};
-use crate::merging::changes::oid;
-use crate::merging::references::foreign_keys;
+use super::{parameter, Undo};
+use crate::merging::references::{foreign_keys, oid};
+use crate::merging::row_table::RowTable;
 use crate::merging::subject::text;
-use crate::merging::texts::{exactly, value, values};
+use crate::merging::texts::{exactly, numbered, values};
 use pg::error::notice;
 use pg::message::{sqlstate, Message};
 use pg::session::KeptRows;
+use pg::sql;
 use pg::sql::Sql;
 use pg::values::text::{in_message, readable};
 
@@ -29,27 +27,22 @@ impl Insertion<'_> {
 
 impl Undo<'_> {
     /// The rows of entries of a kind; `None` if there are none.
-    fn insertion(&self, table: &RestoredTable, action: &str) -> Option<Insertion<'_>> {
+    fn insertion(&self, table: &RowTable, action: &str) -> Option<Insertion<'_>> {
         let entries = self.rows_of(table, action);
-        let names = self.names(&Sql::new("SELECT DISTINCT k.name FROM bloom_unmerge_entries AS a CROSS JOIN LATERAL pg_catalog.jsonb_object_keys(a.old) AS k (name)"));
+        let names = self.names_in("bloom_unmerge_entries");
         if names.is_empty() {
             return None;
         }
         let columns = table.columns_named(&names);
-        let read = Sql::new("SELECT a.entry, ")
-            .list(columns.iter().enumerate(), |sql, (i, column)| {
-                sql.sql(&value("v", column)).text(&format!(" AS x{i}"))
-            })
-            .text(" FROM bloom_unmerge_entries AS a CROSS JOIN LATERAL ")
-            .sql(&values("a.old", "v", &columns));
+        let (old, read) = (numbered("v", &columns), values("a.old", "v", &columns));
+        let read =
+            sql!("SELECT a.entry, {old} FROM bloom_unmerge_entries AS a CROSS JOIN LATERAL {read}");
         let read = exactly(|| self.session.keep(c"bloom_unmerge_inserted", &read, &[]));
-        let statement = Sql::new("INSERT INTO ")
-            .relation(table.oid)
-            .text(" (")
-            .names(names.iter().map(CString::as_c_str))
-            .text(") OVERRIDING SYSTEM VALUE SELECT ")
-            .list(0..names.len(), |sql, i| sql.text(&format!("v.x{i}")))
-            .text(" FROM bloom_unmerge_inserted AS v");
+        let values = Sql::join((0..names.len()).map(|i| sql!("v.x{i}")), ", ");
+        let names = Sql::join(&names, ", ");
+        let statement = sql!(
+            "INSERT INTO {table.oid} ({names}) OVERRIDING SYSTEM VALUE SELECT {values} FROM bloom_unmerge_inserted AS v"
+        );
         Some(Insertion {
             entries,
             _read: read,
@@ -59,8 +52,8 @@ impl Undo<'_> {
 
     /// Inserts the records that were deleted, and changes records that refer to them back, of which `own` tells.
     /// Returns how many were deleted.
-    pub fn insert_records(&self, table: &RestoredTable, own: Option<&Redirected>) -> i64 {
-        let steps = own.map(|of| self.write_back(of));
+    pub fn insert_records(&self, table: &RowTable, own: Option<&RowTable>) -> i64 {
+        let steps = own.map(|own| self.write_back(own));
         let insertion = self.insertion(table, "delete");
         let mut together = None;
         let mut count = 0;
@@ -76,8 +69,8 @@ impl Undo<'_> {
                 Err(violation) => self.refuse_row(table, &violation, self.other(&violation, None)),
             }
         }
-        if let (Some(of), Some(steps)) = (own, steps) {
-            self.change_back(of, steps, together.as_ref());
+        if let (Some(own), Some(steps)) = (own, steps) {
+            self.change_back(own, steps, together.as_ref());
         }
         if together.is_some() {
             let name = "bloom_unmerge_entries";
@@ -96,31 +89,22 @@ impl Undo<'_> {
 
     /// Errors: a record that is back refers to one that is gone, which a deferred key would tell when the transaction
     /// ends.
-    fn check_referenced(&self, table: &RestoredTable) {
+    fn check_referenced(&self, table: &RowTable) {
         let name = "bloom_unmerge_entries";
         let _rows = table.rows(self.session, name, "old", "entry", false);
         for reference in foreign_keys(&self.subject.tree, self.session) {
             if !reference.own {
                 continue;
             }
-            let columns = reference.pairs.iter().enumerate();
-            let referenced = Sql::new("SELECT ").list(columns, |sql, (i, pair)| {
-                let sql = sql.text("k.").name(&pair.referenced);
-                sql.text(&format!(" AS o{i}"))
-            });
-            let mut missing = Sql::new("SELECT pg_catalog.min(s.tag) FROM bloom_unmerge_rows AS s WHERE NOT EXISTS (SELECT FROM (")
-                .sql(&referenced)
-                .text(" FROM ")
-                .sql(&self.subject.from("k"))
-                .text(") AS g WHERE ")
-                .sql(&reference.refers("(s.c)", "g"))
-                .text(")");
-            for pair in &reference.pairs {
-                missing = missing
-                    .text(" AND (s.c).")
-                    .name(&pair.child)
-                    .text(" IS DISTINCT FROM NULL");
-            }
+            let (values, records) = (reference.referenced("k"), self.subject.from("k"));
+            let refers = reference.refers("(s.c)", "g");
+            let pairs = reference.pairs.iter();
+            let given = pairs.map(|pair| sql!(" AND (s.c).{pair.child} IS DISTINCT FROM NULL"));
+            let given = Sql::join(given, "");
+            let missing = sql!(
+                "SELECT pg_catalog.min(s.tag) FROM bloom_unmerge_rows AS s WHERE NOT EXISTS (SELECT \
+                FROM (SELECT {values} FROM {records}) AS g WHERE {refers}){given}"
+            );
             let missing = self.session.number(&missing, &[]);
             if missing != 0 {
                 let key = text(&reference.name);
@@ -131,7 +115,7 @@ impl Undo<'_> {
         }
     }
 
-    fn refuse_kept_out(&self, table: &RestoredTable) -> ! {
+    fn refuse_kept_out(&self, table: &RowTable) -> ! {
         self.refuse(
             &format!("Rows of table \"{}\" could not be inserted.", table.name),
             "A trigger or a rule keeps them out.",
@@ -139,7 +123,7 @@ impl Undo<'_> {
     }
 
     /// Fails: a row cannot be there, because of another merge if there is a number.
-    pub fn refuse_row(&self, table: &RestoredTable, violation: &Message, other: i64) -> ! {
+    pub fn refuse_row(&self, table: &RowTable, violation: &Message, other: i64) -> ! {
         let [message, detail] = violation.said().map(readable);
         self.refuse(
             &format!(
@@ -155,7 +139,7 @@ impl Undo<'_> {
     }
 
     /// Inserts the rows that were dropped.
-    pub fn insert_dropped(&self, table: &RestoredTable) {
+    pub fn insert_dropped(&self, table: &RowTable) {
         let Some(insertion) = self.insertion(table, "drop") else {
             return;
         };
@@ -171,12 +155,10 @@ impl Undo<'_> {
     /// Inserts rows that were dropped, one by one. One that cannot be there yet, since a merge that stands has changed
     /// it or what it is like, or has deleted what it refers to, comes back when that merge is taken back. Returns how
     /// many are inserted, or left to other merges.
-    fn insert_each(&self, table: &RestoredTable, all: &Sql) -> u64 {
+    fn insert_each(&self, table: &RowTable, all: &Sql) -> u64 {
         let mut entries = Vec::new();
         let query = Sql::new("SELECT v.entry FROM bloom_unmerge_inserted AS v ORDER BY v.entry");
-        self.session.each(&query, &[], |row| {
-            entries.extend(row.datum(0).map(|entry| entry.value() as i64))
-        });
+        (self.session).each(&query, &[], |row| entries.push(row.integer(0)));
         let one = all.clone().text(" WHERE v.entry OPERATOR(pg_catalog.=) $1");
         let mut done = 0;
         for entry in entries {
@@ -199,48 +181,47 @@ impl Undo<'_> {
             ),
             None => ("", &[][..]),
         };
+        let (audit, records) = (self.audit.oid, oid(self.subject.oid));
         let of_values = |action: &str| {
-            Sql::new("SELECT k.id FROM bloom_unmerge_entries AS d CROSS JOIN LATERAL pg_catalog.jsonb_each_text(d.old) AS v JOIN ")
-                .sql(&self.audit.sql())
-                .text(" AS k ON k.relation OPERATOR(pg_catalog.=) ")
-                .text(&oid(self.subject.oid))
-                .text(" AND k.key OPERATOR(pg_catalog.=) v.value WHERE ")
-                .text(of_entry)
-                .text("k.unmerged IS NULL AND k.action OPERATOR(pg_catalog.=) '")
-                .text(action)
-                .text("'")
+            sql!(
+                "SELECT k.id FROM bloom_unmerge_entries AS d CROSS JOIN LATERAL pg_catalog.jsonb_each_text(d.old) AS v \
+                JOIN {audit} AS k ON k.relation OPERATOR(pg_catalog.=) {records} \
+                AND k.key OPERATOR(pg_catalog.=) v.value \
+                WHERE {of_entry}k.unmerged IS NULL AND k.action OPERATOR(pg_catalog.=) '{action}'"
+            )
         };
         let others = match is_missing {
             true => of_values("delete"),
-            false => of_values("keep")
-                .text(" UNION ALL SELECT e.id FROM bloom_unmerge_entries AS d JOIN ")
-                .sql(&self.audit.sql())
-                .text(" AS e ON e.gone OPERATOR(pg_catalog.=) d.entry WHERE ")
-                .text(of_entry)
-                .text("e.unmerged IS NULL AND e.action OPERATOR(pg_catalog.=) 'redirect'"),
+            false => {
+                let kept = of_values("keep");
+                sql!(
+                    "{kept} UNION ALL SELECT e.id FROM bloom_unmerge_entries AS d \
+                    JOIN {audit} AS e ON e.gone OPERATOR(pg_catalog.=) d.entry \
+                    WHERE {of_entry}e.unmerged IS NULL AND e.action OPERATOR(pg_catalog.=) 'redirect'"
+                )
+            }
         };
-        let next = Sql::new("SELECT pg_catalog.min(o.id) FROM (")
-            .sql(&others)
-            .text(&format!(
-                ") AS o WHERE o.id OPERATOR(pg_catalog.<>) {}",
-                self.id
-            ));
+        let id = self.id.to_string();
+        let next = sql!(
+            "SELECT pg_catalog.min(o.id) FROM ({others}) AS o WHERE o.id OPERATOR(pg_catalog.<>) {id}"
+        );
         self.session.number(&next, parameters)
     }
 
     /// Leaves a row that was dropped to another merge.
     ///
     /// Errors: there is none because of which it cannot be there.
-    fn leave(&self, table: &RestoredTable, entry: i64, violation: &Message) -> u64 {
+    fn leave(&self, table: &RowTable, entry: i64, violation: &Message) -> u64 {
         let next = self.other(violation, Some(entry));
         if next == 0 {
             self.refuse_row(table, violation, 0);
         }
-        let statement = Sql::new("UPDATE ")
-            .sql(&self.audit.sql())
-            .text(" AS d SET id = k.id, cluster = k.cluster FROM ")
-            .sql(&self.audit.sql())
-            .text(&format!(" AS k WHERE d.entry OPERATOR(pg_catalog.=) $1 AND k.id OPERATOR(pg_catalog.=) {next} AND k.action OPERATOR(pg_catalog.=) 'keep'"));
+        let (audit, id) = (self.audit.oid, next.to_string());
+        let statement = sql!(
+            "UPDATE {audit} AS d SET id = k.id, cluster = k.cluster FROM {audit} AS k \
+            WHERE d.entry OPERATOR(pg_catalog.=) $1 AND k.id OPERATOR(pg_catalog.=) {id} \
+            AND k.action OPERATOR(pg_catalog.=) 'keep'"
+        );
         self.session.run(&statement, &parameter(entry));
         notice!(
             "a row of table \"{}\" that merge {} has dropped comes back when merge {next} is taken back",

@@ -1,15 +1,16 @@
 //! `bloom_unmerge`: one merge is taken back.
 
 mod inserting;
-mod restored;
+mod lookup;
 mod restoring;
 
-use base::{Error, ErrorKind};
+use base::Error;
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use crate::merging::audit::{is_about, Audit};
 use crate::merging::members::short;
 use crate::merging::references::name_of;
+use crate::merging::row_table::RowTable;
 use crate::merging::subject::{refuse, text, Subject};
 use crate::merging::texts::{self, exactly, hash, json, stored, value, values};
 use pg::catalog;
@@ -18,9 +19,9 @@ use pg::error::raise;
 use pg::function::arguments::Arguments;
 use pg::session::QueryRow;
 use pg::session::{not_during_recovery, KeptRows, Parameter, Session};
-use pg::sql::Sql;
+use pg::sql;
+use pg::sql::{literal, Sql};
 use pg::values::varlena::NewValue;
-use restored::RestoredTable;
 
 /// `(id bigint, audit regclass) RETURNS bigint`
 #[entry(volatile, called_on_null, parallel_unsafe)]
@@ -29,13 +30,9 @@ fn bloom_unmerge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let id = arguments.given(0).value() as i64;
-    let audit = arguments
-        .datum(1)
-        .map(|oid| pg_sys::Oid::from(oid.value() as u32));
-    let audit = Audit::of(audit, false);
+    let audit = Audit::of(arguments.datum(1).map(|_| arguments.oid(1)), false);
     let session = Session::begin(false);
-    let restored = run(id, &audit, &session);
-    NewValue(pg_sys::Datum::from(restored))
+    NewValue(pg_sys::Datum::from(run(id, &audit, &session)))
 }
 
 /// A merge that is taken back.
@@ -48,17 +45,9 @@ pub struct Undo<'a> {
     pub kept: String,
 }
 
-/// A table whose rows were redirected.
-pub struct Redirected {
-    pub table: RestoredTable,
-    /// It is that of the records.
-    pub own: bool,
-}
-
 pub fn text_of(row: QueryRow<'_>, i: usize) -> Option<Vec<u8>> {
     row.bytes(i).map(|text| text.bytes().to_vec())
 }
-
 pub fn parameter(id: i64) -> [Parameter; 1] {
     [(
         pg_sys::INT8OID,
@@ -72,34 +61,28 @@ fn run(id: i64, audit: &Audit, session: &Session) -> i64 {
     let _record = undo.record();
     let _key = undo.key();
     undo.lock();
-    let redirected: Vec<Redirected> = undo
-        .tables("redirect")
-        .into_iter()
-        .map(|table| {
-            let own = undo.subject.tree.contains(&table.oid);
-            Redirected { table, own }
-        })
-        .collect();
+    let redirected = undo.tables("redirect");
     undo.check_record();
-    for of in &redirected {
-        undo.check_children(of);
+    for table in &redirected {
+        undo.check_children(table);
     }
     undo.restore_record();
-    let table = RestoredTable::of(undo.subject.oid, session);
+    let table = RowTable::restored(undo.subject.oid, session);
     undo.refresh(&table, "keep");
-    let (own, others): (Vec<_>, Vec<_>) = redirected.iter().partition(|of| of.own);
+    let is_own = |table: &&RowTable| undo.is_own(table);
+    let (own, others): (Vec<_>, Vec<_>) = redirected.iter().partition(is_own);
     let restored = undo.insert_records(&table, own.first().copied());
-    for of in others {
-        let steps = undo.write_back(of);
-        undo.change_back(of, steps, None);
+    for table in others {
+        let steps = undo.write_back(table);
+        undo.change_back(table, steps, None);
     }
     for dropped in undo.tables("drop") {
         undo.insert_dropped(&dropped);
         undo.refresh(&dropped, "drop");
     }
-    let done = Sql::new("UPDATE ")
-        .sql(&audit.sql())
-        .text(" SET unmerged = pg_catalog.now() WHERE id OPERATOR(pg_catalog.=) $1");
+    let done = sql!(
+        "UPDATE {audit.oid} SET unmerged = pg_catalog.now() WHERE id OPERATOR(pg_catalog.=) $1"
+    );
     session.run(&done, &parameter(id));
     restored
 }
@@ -107,28 +90,19 @@ fn run(id: i64, audit: &Audit, session: &Session) -> i64 {
 impl<'a> Undo<'a> {
     /// Errors: there is no such merge, or it was taken back already.
     fn find(id: i64, audit: &'a Audit, session: &'a Session) -> Undo<'a> {
-        let query = Sql::new("SELECT a.relation, COALESCE(a.reference, ''), a.key, a.unmerged IS NOT NULL FROM ")
-            .sql(&audit.sql())
-            .text(" AS a WHERE a.id OPERATOR(pg_catalog.=) $1 AND a.action OPERATOR(pg_catalog.=) 'keep' FOR UPDATE OF a");
+        let query = sql!(
+            "SELECT a.relation, COALESCE(a.reference, ''), a.key, a.unmerged IS NOT NULL FROM {audit.oid} AS a \
+            WHERE a.id OPERATOR(pg_catalog.=) $1 AND a.action OPERATOR(pg_catalog.=) 'keep' FOR UPDATE OF a"
+        );
         let mut found = None;
         session.each(&query, &parameter(id), |row| {
-            let oid = row.datum(0).map_or(0, |oid| oid.value() as u32);
-            let is_undone = row.is_true(3);
-            found = Some((
-                oid,
-                name_of(row, 1),
-                text_of(row, 2).unwrap_or_default(),
-                is_undone,
-            ));
+            let kept = text_of(row, 2).unwrap_or_default();
+            found = Some((row.oid(0), name_of(row, 1), kept, row.is_true(3)));
         });
         let Some((oid, key, kept, is_undone)) = found else {
-            raise(&Error::new(
-                ErrorKind::InvalidParameter,
-                format!(
-                    "there is no merge {id} in table \"{}\"",
-                    text(&catalog::name(audit.oid))
-                ),
-            ))
+            let table = text(&catalog::name(audit.oid));
+            let message = format!("there is no merge {id} in table \"{table}\"");
+            raise(&Error::invalid(message))
         };
         if is_undone {
             refuse(
@@ -138,7 +112,6 @@ impl<'a> Undo<'a> {
                 "",
             );
         }
-        let oid = pg_sys::Oid::from(oid);
         catalog::check_exists(oid).unwrap_or_else(|message| message.raise());
         Undo {
             id,
@@ -158,16 +131,14 @@ impl<'a> Undo<'a> {
         )
     }
 
-    /// `audit AS alias`, and the condition that it is of this merge and says what was done.
-    pub fn entries(&self, alias: &str, action: &str) -> (Sql, Sql) {
-        let from = self.audit.sql().text(" AS ").text(alias);
-        let condition = Sql::new(alias)
-            .text(".id OPERATOR(pg_catalog.=) $1 AND ")
-            .text(alias)
-            .text(".action OPERATOR(pg_catalog.=) '")
-            .text(action)
-            .text("'");
-        (from, condition)
+    /// The condition that an entry under an alias is of this merge and says what was done.
+    pub fn is_entry(&self, alias: &str, action: &str) -> Sql {
+        sql!("{alias}.id OPERATOR(pg_catalog.=) $1 AND {alias}.action OPERATOR(pg_catalog.=) '{action}'")
+    }
+
+    /// Whether a table is that of the records.
+    pub fn is_own(&self, table: &RowTable) -> bool {
+        self.subject.tree.contains(&table.oid)
     }
 
     pub fn number(&self, sql: &Sql) -> i64 {
@@ -176,14 +147,13 @@ impl<'a> Undo<'a> {
 
     /// Errors: the record that was kept was merged again.
     fn check_later(&self) {
-        let (from, condition) = self.entries("a", "keep");
-        let later = Sql::new("SELECT pg_catalog.min(b.id) FROM ")
-            .sql(&from)
-            .text(" JOIN ")
-            .sql(&self.audit.sql())
-            .text(" AS b ON b.relation OPERATOR(pg_catalog.=) a.relation AND b.key OPERATOR(pg_catalog.=) a.key AND b.id OPERATOR(pg_catalog.>) a.id AND b.unmerged IS NULL \
-                AND b.action OPERATOR(pg_catalog.=) ANY ('{keep,delete}'::pg_catalog.text[]) WHERE ")
-            .sql(&condition);
+        let (audit, is_entry) = (self.audit.oid, self.is_entry("a", "keep"));
+        let later = sql!(
+            "SELECT pg_catalog.min(b.id) FROM {audit} AS a JOIN {audit} AS b \
+            ON b.relation OPERATOR(pg_catalog.=) a.relation AND b.key OPERATOR(pg_catalog.=) a.key \
+            AND b.id OPERATOR(pg_catalog.>) a.id AND b.unmerged IS NULL \
+            AND b.action OPERATOR(pg_catalog.=) ANY ('{{keep,delete}}'::pg_catalog.text[]) WHERE {is_entry}"
+        );
         let later = self.number(&later);
         if later != 0 {
             self.refuse(
@@ -196,13 +166,11 @@ impl<'a> Undo<'a> {
     /// What is written of the record that was kept, as the table bloom_unmerge_kept: `old`, `new`, and `key` as an
     /// object.
     fn record(&self) -> KeptRows<'_> {
-        let (from, condition) = self.entries("a", "keep");
-        let query = Sql::new("SELECT a.old, a.new, pg_catalog.jsonb_object(ARRAY[")
-            .literal(self.subject.key_name())
-            .text(", a.key]) AS key FROM ")
-            .sql(&from)
-            .text(" WHERE ")
-            .sql(&condition);
+        let (name, is_entry) = (literal(self.subject.key_name()), self.is_entry("a", "keep"));
+        let query = sql!(
+            "SELECT a.old, a.new, pg_catalog.jsonb_object(ARRAY[{name}, a.key]) AS key \
+            FROM {self.audit.oid} AS a WHERE {is_entry}"
+        );
         self.session
             .keep(c"bloom_unmerge_kept", &query, &parameter(self.id))
     }
@@ -210,19 +178,16 @@ impl<'a> Undo<'a> {
     /// Its key, as the table bloom_unmerge_key: `key`.
     fn key(&self) -> KeptRows<'_> {
         let column = &self.subject.columns[self.subject.key];
-        let query = Sql::new("SELECT ")
-            .sql(&value("v", column))
-            .text(" AS key FROM bloom_unmerge_kept AS a CROSS JOIN LATERAL ")
-            .sql(&values("a.key", "v", &[column]));
+        let (key, read) = (value("v", column), values("a.key", "v", &[column]));
+        let query =
+            sql!("SELECT {key} AS key FROM bloom_unmerge_kept AS a CROSS JOIN LATERAL {read}");
         exactly(|| self.session.keep(c"bloom_unmerge_key", &query, &[]))
     }
 
     /// The record, as `r`.
     fn found(&self) -> Sql {
-        Sql::new(" FROM ")
-            .sql(&self.subject.from("r"))
-            .text(" JOIN bloom_unmerge_key AS k ON ")
-            .sql(&self.key_is())
+        let (record, is_it) = (self.subject.from("r"), self.key_is());
+        sql!(" FROM {record} JOIN bloom_unmerge_key AS k ON {is_it}")
     }
 
     pub fn key_is(&self) -> Sql {
@@ -231,9 +196,8 @@ impl<'a> Undo<'a> {
     }
 
     fn lock(&self) {
-        let sql = Sql::new("SELECT pg_catalog.count(*) FROM (SELECT")
-            .sql(&self.found())
-            .text(" FOR UPDATE OF r) AS q");
+        let found = self.found();
+        let sql = sql!("SELECT pg_catalog.count(*) FROM (SELECT{found} FOR UPDATE OF r) AS q");
         if self.session.number(&sql, &[]) == 0 {
             self.refuse(
                 &format!(
@@ -247,15 +211,17 @@ impl<'a> Undo<'a> {
 
     /// Errors: the record that was kept has changed.
     fn check_record(&self) {
-        let row = Sql::new("SELECT ")
-            .sql(&texts::row("r", self.subject.oid))
-            .text(" AS c")
-            .sql(&self.found());
+        let (row, found) = (texts::row("r", self.subject.oid), self.found());
+        let row = sql!("SELECT {row} AS c{found}");
         let _row = self.session.keep(c"bloom_unmerge_rows", &row, &[]);
-        let sql = Sql::new("SELECT pg_catalog.string_agg(n.key, ', ' ORDER BY n.key COLLATE pg_catalog.\"C\") FROM (SELECT ")
-            .sql(&json("(s.c)", stored(&self.subject.columns)))
-            .text(" AS now, COALESCE(a.new, a.old) AS written FROM bloom_unmerge_rows AS s, bloom_unmerge_kept AS a) AS q CROSS JOIN LATERAL pg_catalog.jsonb_each(q.written) AS n (key, value) \
-                WHERE n.value OPERATOR(pg_catalog.<>) COALESCE(q.now OPERATOR(pg_catalog.->) n.key, 'null')");
+        let now = json("(s.c)", stored(&self.subject.columns));
+        let sql = sql!(
+            "SELECT pg_catalog.string_agg(n.key, ', ' ORDER BY n.key COLLATE pg_catalog.\"C\") \
+            FROM (SELECT {now} AS now, COALESCE(a.new, a.old) AS written \
+            FROM bloom_unmerge_rows AS s, bloom_unmerge_kept AS a) AS q \
+            CROSS JOIN LATERAL pg_catalog.jsonb_each(q.written) AS n (key, value) \
+            WHERE n.value OPERATOR(pg_catalog.<>) COALESCE(q.now OPERATOR(pg_catalog.->) n.key, 'null')"
+        );
         let mut changed = None;
         exactly(|| {
             self.session
@@ -287,80 +253,70 @@ impl<'a> Undo<'a> {
     /// The last merge that has redirected the record, which is in bloom_unmerge_rows, since this one; 0 if there is
     /// none.
     fn redirected_later(&self) -> i64 {
-        let table = RestoredTable::of(self.subject.oid, self.session);
+        let table = RowTable::restored(self.subject.oid, self.session);
         if table.key.is_empty() {
             return 0;
         }
-        let key = Sql::new("SELECT ")
-            .sql(&table.key_text("(s.c)"))
-            .text(" AS key FROM bloom_unmerge_rows AS s");
+        let key = table.key_text("(s.c)");
+        let key = sql!("SELECT {key} AS key FROM bloom_unmerge_rows AS s");
         let _key = exactly(|| self.session.keep(c"bloom_unmerge_texts", &key, &[]));
-        let (from, condition) = self.entries("a", "keep");
-        let later = Sql::new("SELECT pg_catalog.max(f.id) FROM bloom_unmerge_texts AS t, ")
-            .sql(&from)
-            .text(", ")
-            .sql(&self.audit.sql())
-            .text(" AS f WHERE ")
-            .sql(&condition)
-            .text(" AND f.relation OPERATOR(pg_catalog.=) a.relation AND f.key OPERATOR(pg_catalog.=) t.key AND f.action OPERATOR(pg_catalog.=) 'redirect' \
-                AND f.unmerged IS NULL AND f.gone IS NULL AND f.id OPERATOR(pg_catalog.<>) a.id AND f.entry OPERATOR(pg_catalog.>) a.entry");
+        let (audit, is_entry) = (self.audit.oid, self.is_entry("a", "keep"));
+        let later = sql!(
+            "SELECT pg_catalog.max(f.id) FROM bloom_unmerge_texts AS t, {audit} AS a, {audit} AS f \
+            WHERE {is_entry} AND f.relation OPERATOR(pg_catalog.=) a.relation \
+            AND f.key OPERATOR(pg_catalog.=) t.key AND f.action OPERATOR(pg_catalog.=) 'redirect' \
+            AND f.unmerged IS NULL AND f.gone IS NULL AND f.id OPERATOR(pg_catalog.<>) a.id \
+            AND f.entry OPERATOR(pg_catalog.>) a.entry"
+        );
         self.number(&later)
     }
 
     /// The tables of entries of a kind.
-    pub fn tables(&self, action: &str) -> Vec<RestoredTable> {
-        let (from, condition) = self.entries("a", action);
-        let query = Sql::new("SELECT DISTINCT a.relation::pg_catalog.oid FROM ")
-            .sql(&from)
-            .text(" WHERE ")
-            .sql(&condition)
-            .text(" ORDER BY 1");
+    pub fn tables(&self, action: &str) -> Vec<RowTable> {
+        let is_entry = self.is_entry("a", action);
+        let query = sql!(
+            "SELECT DISTINCT a.relation::pg_catalog.oid FROM {self.audit.oid} AS a WHERE {is_entry} ORDER BY 1"
+        );
         let mut tables = Vec::new();
-        self.session.each(&query, &parameter(self.id), |row| {
-            tables.push(row.oid(0));
-        });
+        self.session
+            .each(&query, &parameter(self.id), |row| tables.push(row.oid(0)));
+        let tables = tables.into_iter();
         tables
-            .into_iter()
-            .map(|oid| RestoredTable::of(oid, self.session))
+            .map(|oid| RowTable::restored(oid, self.session))
             .collect()
     }
 
-    /// The entries of rows of a table that were redirected, under an alias.
-    pub fn of(&self, of: &Redirected, alias: &str) -> (Sql, Sql) {
-        let (from, condition) = self.entries(alias, "redirect");
-        let condition = condition.text(" AND ").sql(&is_about(alias, of.table.oid));
-        (from, condition)
+    /// The condition that an entry under an alias is about a row of a table that was redirected.
+    pub fn is_redirected(&self, table: &RowTable, alias: &str) -> Sql {
+        let (is_entry, is_about) = (self.is_entry(alias, "redirect"), is_about(alias, table.oid));
+        sql!("{is_entry} AND {is_about}")
     }
 
     /// Locks the rows that were redirected.
     ///
     /// Errors: one of them has changed.
-    fn check_children(&self, of: &Redirected) {
-        let (from, condition) = self.of(of, "e");
-        let entries = Sql::new("SELECT e.entry, e.new, e.hash, e.gone FROM ")
-            .sql(&from)
-            .text(" WHERE ")
-            .sql(&condition);
-        let _entries = self
-            .session
-            .keep(c"bloom_unmerge_entries", &entries, &parameter(self.id));
-        let _rows = of
-            .table
-            .rows(self.session, "bloom_unmerge_entries", "new", "entry", true);
-        let now = Sql::new("SELECT s.tag, ")
-            .sql(&hash("s.c"))
-            .text(" AS hash FROM bloom_unmerge_rows AS s");
+    fn check_children(&self, table: &RowTable) {
+        let (audit, is_redirected) = (self.audit.oid, self.is_redirected(table, "e"));
+        let entries =
+            sql!("SELECT e.entry, e.new, e.hash, e.gone FROM {audit} AS e WHERE {is_redirected}");
+        let name = c"bloom_unmerge_entries";
+        let _entries = self.session.keep(name, &entries, &parameter(self.id));
+        let _rows = table.rows(self.session, "bloom_unmerge_entries", "new", "entry", true);
+        let hash = hash("s.c");
+        let now = sql!("SELECT s.tag, {hash} AS hash FROM bloom_unmerge_rows AS s");
         let _now = exactly(|| self.session.keep(c"bloom_unmerge_texts", &now, &[]));
-        let changed = Sql::new("SELECT pg_catalog.count(*) FROM bloom_unmerge_entries AS e WHERE NOT EXISTS (SELECT FROM bloom_unmerge_texts AS t \
-            WHERE t.tag OPERATOR(pg_catalog.=) e.entry AND t.hash OPERATOR(pg_catalog.=) e.hash AND e.gone IS NULL) AND NOT EXISTS (SELECT FROM ")
-            .sql(&self.audit.sql())
-            .text(" AS d WHERE d.entry OPERATOR(pg_catalog.=) e.gone AND d.unmerged IS NULL)");
+        let changed = sql!(
+            "SELECT pg_catalog.count(*) FROM bloom_unmerge_entries AS e WHERE NOT EXISTS (SELECT \
+            FROM bloom_unmerge_texts AS t WHERE t.tag OPERATOR(pg_catalog.=) e.entry \
+            AND t.hash OPERATOR(pg_catalog.=) e.hash AND e.gone IS NULL) AND NOT EXISTS (SELECT \
+            FROM {audit} AS d WHERE d.entry OPERATOR(pg_catalog.=) e.gone AND d.unmerged IS NULL)"
+        );
         let changed = self.session.number(&changed, &[]);
         if changed > 0 {
             self.refuse(
                 &format!(
                     "Rows of table \"{}\" that were redirected have changed or gone since: {changed}.",
-                    of.table.name
+                    table.name
                 ),
                 "Take later merges back first, if they were the reason.",
             );

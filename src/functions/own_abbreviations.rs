@@ -8,13 +8,13 @@ use std::rc::Rc;
 use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::functions::signature::signature;
+use super::signature::signature;
 use pg::error::{raise_as, OrRaise};
 use pg::function::rows::text_datum;
 use pg::session::{SavedPlan, Session};
 use pg::sql::Sql;
 use pg::values::text::{readable, to_database, Text};
-use pg::{catalog, check_for_interrupts, entry};
+use pg::{catalog, check_for_interrupts, entry, sql};
 use types::{NewBloom, TextArray};
 
 /// Texts of more words read all entries of their language, which is less work than to ask for each word.
@@ -110,12 +110,11 @@ impl OwnEntries {
                     ),
             );
         }
-        let of_language = Sql::new("SELECT abbreviation_words, written_out FROM ")
-            .name_in(&schema, name)
-            .text(" WHERE language OPERATOR(pg_catalog.=) $1");
-        let some = of_language
-            .clone()
-            .text(" AND abbreviation_words OPERATOR(pg_catalog.=) ANY ($2)");
+        let entries = Sql::new("").name_in(&schema, name);
+        let of_language = sql!(
+            "SELECT abbreviation_words, written_out FROM {entries} WHERE language OPERATOR(pg_catalog.=) $1"
+        );
+        let some = sql!("{of_language} AND abbreviation_words OPERATOR(pg_catalog.=) ANY ($2)");
         let entries = Rc::new(OwnEntries {
             table,
             schema,

@@ -1,6 +1,0 @@
-//! Identity text in other ways than by its normal form.
-
-mod edit;
-mod expand;
-mod own;
-mod sound;

@@ -1,5 +1,0 @@
-//! Names of persons and companies.
-
-mod forms;
-mod parts;
-mod similarity;

@@ -1,0 +1,91 @@
+//! Identity text: its normal form, abbreviations, sounds, n-grams, and how alike two texts are.
+
+use text::for_each_sound;
+use text::ngram::{check_length, index, similarity, Gaps};
+
+use pg::error::OrRaise;
+use pg::values::text::Text;
+use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
+use types::{ngram_array, TextArray};
+
+// Identity text to its normal form.
+
+#[entry]
+fn ident_normalize(text: Text<'_>, filler: bool) -> String {
+    text::normalize(text.as_str(), filler, check_for_interrupts).or_raise()
+}
+
+#[entry]
+fn ident_luhn(number: Text<'_>) -> bool {
+    text::luhn(number.as_str())
+}
+
+// Abbreviations written out.
+
+#[entry]
+fn ident_expand(text: Text<'_>, language: Text<'_>, version: i32) -> String {
+    text::expand(
+        text.as_str(),
+        language.as_str(),
+        version.into(),
+        check_for_interrupts,
+    )
+    .or_raise()
+}
+
+// How words sound.
+
+/// `(text text, algorithm text) RETURNS text[]`
+#[entry]
+fn ident_phonetic(text: Text<'_>, algorithm: Text<'_>) -> NewValue {
+    let sound = algorithm.as_str().parse().or_raise();
+    TextArray::filled(|codes| {
+        for_each_sound(
+            text.as_str(),
+            sound,
+            |code| codes.push_text(code),
+            check_for_interrupts,
+        )
+    })
+}
+
+// Exact similarity of two texts, symbol by symbol.
+
+#[entry]
+fn ident_edit_sim(a: Text<'_>, b: Text<'_>) -> f64 {
+    text::edit_similarity(a.as_str(), b.as_str(), check_for_interrupts).or_raise()
+}
+
+#[entry]
+fn ident_damerau(a: Text<'_>, b: Text<'_>) -> f64 {
+    text::damerau_similarity(a.as_str(), b.as_str(), check_for_interrupts).or_raise()
+}
+
+#[entry]
+fn ident_jaro_winkler(a: Text<'_>, b: Text<'_>) -> f64 {
+    text::jaro_winkler(a.as_str(), b.as_str(), check_for_interrupts).or_raise()
+}
+
+// n-grams of text.
+
+/// `(text text, ngram integer, by_word boolean, filler boolean) RETURNS text[]`
+#[entry]
+fn ident_ngrams(text: Text<'_>, ngram: i32, by_word: bool, filler: bool) -> NewValue {
+    let length = check_length(ngram.into()).or_raise();
+    let gaps = Gaps::of(by_word, filler).or_raise();
+    ngram_array(text.as_str(), length, gaps)
+}
+
+#[entry]
+fn ident_ngram_index(ngram: Text<'_>) -> i64 {
+    // eight symbols stay far below 2^63
+    index(ngram.as_str()).or_raise() as i64
+}
+
+#[entry]
+fn ident_ngram_sim(a: Text<'_>, b: Text<'_>, ngram: i32, by_word: bool, filler: bool) -> f64 {
+    let length = check_length(ngram.into()).or_raise();
+    let gaps = Gaps::of(by_word, filler).or_raise();
+    similarity(a.as_str(), b.as_str(), length, gaps, check_for_interrupts).or_raise()
+}
