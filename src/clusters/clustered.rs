@@ -3,17 +3,16 @@
 use base::memory::filled;
 use base::{Error, ErrorKind};
 use linkage::clusters::{decided, Bounds, Clusters, Links, Pair};
+use pg::error::{raise, sql_error, warn, OrRaise};
 use pgrx::PgSqlErrorCode;
 
 use crate::clusters::grouping::Grouping;
-use crate::clusters::keeping::refuse;
 use crate::pairs::decisions::Decisions;
 use crate::pairs::dictionary::{positions, KeyDictionary};
 use crate::pairs::records::Records;
 use crate::pairs::unique::not_unique;
 use pg::budget::push;
 use pg::check_for_interrupts;
-use pg::error::{warn, OrRaise};
 use pg::progress::{self, phases};
 use pg::values::text::readable;
 
@@ -248,10 +247,5 @@ fn refuse_contradiction<'a>(
         keys.splice(SHOWN / 2..SHOWN / 2 + more, [format!("({more} more)")]);
     }
     let same = keys.join(" is the same as ");
-    refuse(
-        PgSqlErrorCode::ERRCODE_DATA_EXCEPTION,
-        message,
-        &format!("{same}, {end}."),
-        "Decide anew about one of these pairs, or pass on_conflict => 'newer' to have newer decisions win.",
-    )
+    raise(&sql_error(PgSqlErrorCode::ERRCODE_DATA_EXCEPTION, message).detail(format!("{same}, {end}.")).hint("Decide anew about one of these pairs, or pass on_conflict => 'newer' to have newer decisions win."))
 }

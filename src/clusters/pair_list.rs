@@ -3,13 +3,12 @@
 use base::range::unit;
 use base::{Error, ErrorKind};
 use linkage::clusters::Pair;
+use pg::error::{raise, sql_error, OrRaise};
 use pgrx::PgSqlErrorCode;
 
-use crate::clusters::keeping::refuse;
 use crate::pairs::decisions::Decisions;
 use crate::pairs::dictionary::{KeyDictionary, KeySides};
 use pg::budget::{push, Budget};
-use pg::error::{raise, OrRaise};
 use pg::output::OutputFunction;
 use pg::session::{QueryRow, Rows};
 use pg::values::text::readable;
@@ -75,12 +74,7 @@ pub fn refuse_one_key(key: &[u8], name: &str) -> ! {
         "both keys of a pair in \"{name}\" are \"{}\"",
         readable(key)
     );
-    refuse(
-        PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-        message,
-        "A key names one record, and a pair is of two.",
-        "Find pairs by a column whose values are unique, make keys of two tables different, or give a view that leaves such pairs out.",
-    )
+    raise(&sql_error(PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION, message).detail("A key names one record, and a pair is of two.").hint("Find pairs by a column whose values are unique, make keys of two tables different, or give a view that leaves such pairs out."))
 }
 
 /// The memory that is needed besides pairs and keys, in bytes.

@@ -3,15 +3,14 @@
 use base::memory::filled;
 use base::{Error, ErrorKind};
 use linkage::clusters::labels;
+use pg::error::{raise, sql_error, OrRaise};
 use pgrx::PgSqlErrorCode;
 
-use crate::clusters::keeping::refuse;
 use crate::clusters::pair_list::refuse_one_key;
 use crate::clusters::source::{Form, Source};
 use crate::pairs::dictionary::{KeyDictionary, NONE};
 use pg::budget::{push, reserve, Budget};
 use pg::check_for_interrupts;
-use pg::error::{raise, OrRaise};
 use pg::values::text::readable;
 
 /// Which records belong together, by the numbers of their keys.
@@ -161,10 +160,12 @@ fn refuse_again(source: &Source, key: &[u8], mut clusters: [&[u8]; 2]) -> ! {
             format!("They are \"{one}\" and \"{other}\"."),
         ),
     };
-    refuse(
-        PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-        format!("key \"{}\" of \"{}\" {what}", readable(key), source.name),
-        &detail,
-        "A key names one record, and a record is in one cluster.",
+    raise(
+        &sql_error(
+            PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
+            format!("key \"{}\" of \"{}\" {what}", readable(key), source.name),
+        )
+        .detail(detail.as_str())
+        .hint("A key names one record, and a record is in one cluster."),
     )
 }

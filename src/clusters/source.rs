@@ -1,10 +1,10 @@
 //! Relations that hold pairs, or records with their clusters. Their columns tell which.
 
+use pg::error::{raise, sql_error};
 use std::ffi::CString;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::clusters::keeping::refuse;
 use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::{lock, RecordColumn};
 use crate::pairs::source_columns::{has, refuse as refuse_columns};
@@ -75,11 +75,15 @@ impl Source {
             (true, false) => Form::Pairs,
             (false, true) => Form::Labels,
             (false, false) => refuse_columns(&name, "a and b, or key and cluster"),
-            (true, true) => refuse(
-                PgSqlErrorCode::ERRCODE_AMBIGUOUS_COLUMN,
-                format!("relation \"{name}\" has the columns a and b, and key and cluster, too"),
-                "Either are expected: a and b of pairs, or key and cluster of records.",
-                "Give a view with the columns that are meant.",
+            (true, true) => raise(
+                &sql_error(
+                    PgSqlErrorCode::ERRCODE_AMBIGUOUS_COLUMN,
+                    format!(
+                        "relation \"{name}\" has the columns a and b, and key and cluster, too"
+                    ),
+                )
+                .detail("Either are expected: a and b of pairs, or key and cluster of records.")
+                .hint("Give a view with the columns that are meant."),
             ),
         };
         Source::new(oid, name, form)
@@ -140,14 +144,15 @@ impl Source {
         let value = CString::new(column).unwrap_or_default();
         let value = RecordColumn::of(self.oid, value, &self.name);
         if !is_of_server(value.type_oid) {
-            refuse(
-                PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-                format!(
-                    "column \"{column}\" of relation \"{}\" is not a number",
-                    self.name
-                ),
-                "",
-                "Give a view in which it is of type float8.",
+            raise(
+                &sql_error(
+                    PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+                    format!(
+                        "column \"{column}\" of relation \"{}\" is not a number",
+                        self.name
+                    ),
+                )
+                .hint("Give a view in which it is of type float8."),
             );
         }
         sql!("CAST({column} AS pg_catalog.float8)")

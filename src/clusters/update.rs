@@ -1,5 +1,6 @@
 //! `bloom_clusters_update`: the clusters of a run that keep the numbers of an earlier one.
 
+use pg::error::{raise, sql_error, OrRaise};
 use std::collections::HashMap;
 use std::ffi::CString;
 
@@ -11,7 +12,7 @@ use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 use crate::clusters::cluster_rows::chosen;
 use crate::clusters::clustered::Clustered;
 use crate::clusters::grouping::{max_size, on_conflict, Grouping, Method};
-use crate::clusters::keeping::{refuse, KeepChoice};
+use crate::clusters::keeping::KeepChoice;
 use crate::clusters::pair_list::PairList;
 use crate::clusters::source::Source;
 use crate::pairs::decisions::Decisions;
@@ -19,7 +20,6 @@ use crate::pairs::dictionary::KeyDictionary;
 use crate::pairs::records::{lock, RecordColumn};
 use pg::budget::{push, reserve, Budget};
 use pg::catalog;
-use pg::error::{raise, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::progress;
@@ -100,12 +100,7 @@ impl OldClusters {
             let whole = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
             if column.name.as_c_str() == c"cluster" && !whole.contains(&base) {
                 let of_type = readable(catalog::type_name(column.type_oid).to_bytes());
-                refuse(
-                    PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-                    format!("column \"cluster\" of relation \"{name}\" is of type {of_type}, not bigint"),
-                    "",
-                    "Give a table with the columns key and cluster that bloom_clusters returns.",
-                );
+                raise(&sql_error(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, format!("column \"cluster\" of relation \"{name}\" is of type {of_type}, not bigint")).hint("Give a table with the columns key and cluster that bloom_clusters returns."));
             }
         }
         let sql = sql!("SELECT key, CAST(cluster AS pg_catalog.int8) FROM {oid}");
@@ -134,11 +129,12 @@ impl OldClusters {
             let number = key_text.show(key, |key| keys.number(key));
             if (number as usize) < old.of_record.len() {
                 let key = readable(keys.key(number));
-                refuse(
-                    PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-                    format!("more than one record in \"{name}\" has the key \"{key}\""),
-                    "A record is in one cluster.",
-                    "",
+                raise(
+                    &sql_error(
+                        PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
+                        format!("more than one record in \"{name}\" has the key \"{key}\""),
+                    )
+                    .detail("A record is in one cluster."),
                 );
             }
             push(&mut old.of_record, place);
@@ -208,10 +204,11 @@ impl OldClusters {
 }
 
 fn no_number() -> ! {
-    refuse(
-        PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-        "no number is left for a new cluster".to_owned(),
-        "",
-        "Give the earlier clusters lesser numbers.",
+    raise(
+        &sql_error(
+            PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+            "no number is left for a new cluster".to_owned(),
+        )
+        .hint("Give the earlier clusters lesser numbers."),
     )
 }

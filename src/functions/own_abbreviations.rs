@@ -5,11 +5,10 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::rc::Rc;
 
-use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::signature::signature;
-use pg::error::{raise_as, OrRaise};
+use pg::error::{raise, sql_error, OrRaise};
 use pg::function::rows::text_datum;
 use pg::session::{SavedPlan, Session};
 use pg::sql::Sql;
@@ -101,9 +100,8 @@ impl OwnEntries {
                 "table {} of bloom_ident does not exist",
                 readable(catalog::quoted_name(&schema, name).to_bytes())
             );
-            raise_as(
-                PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
-                &Error::new(ErrorKind::InvalidParameter, &message)
+            raise(
+                &sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
                     .detail("bloom_sign looks for its entries where it is itself.")
                     .hint(
                         "Move all of them to one schema by ALTER EXTENSION bloom_ident SET SCHEMA.",

@@ -4,7 +4,7 @@
 use std::ffi::{CStr, CString};
 
 use base::range::unit;
-use base::ErrorKind;
+use base::{ErrorKind, Result};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::compare::by_signature::ComparedSignature;
@@ -13,10 +13,10 @@ use super::tables::key::PrimaryKey;
 use access::SignatureType;
 use pg::catalog;
 use pg::entry;
-use pg::error::OrRaise;
+use pg::error::{sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::ResultRows;
-use pg::message::{words, Message, OrMessage};
+use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::read;
 use pg::sql::Sql;
@@ -38,7 +38,7 @@ const BATCH: i64 = 1000;
 #[entry(stable, called_on_null, parallel_restricted)]
 fn bloom_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the server calls this function with the record of the call, which has the arguments as they are declared.
-    unsafe { run(fcinfo, SignatureType::Filter) }.unwrap_or_else(|message| message.raise());
+    unsafe { run(fcinfo, SignatureType::Filter) }.or_raise();
     NewValue(pg_sys::Datum::null())
 }
 
@@ -48,14 +48,14 @@ fn bloom_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry(stable, called_on_null, parallel_restricted)]
 fn minhash_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the server calls this function with the record of the call, which has the arguments as they are declared.
-    unsafe { run(fcinfo, SignatureType::Bits) }.unwrap_or_else(|message| message.raise());
+    unsafe { run(fcinfo, SignatureType::Bits) }.or_raise();
     NewValue(pg_sys::Datum::null())
 }
 
 /// # Safety
 /// `fcinfo` is that of a running call of [`bloom_blocklist`], or [`minhash_blocklist`], whose signatures are of this
 /// type.
-unsafe fn run(fcinfo: pg_sys::FunctionCallInfo, of_type: SignatureType) -> OrMessage<()> {
+unsafe fn run(fcinfo: pg_sys::FunctionCallInfo, of_type: SignatureType) -> Result<()> {
     // SAFETY: `fcinfo` is that of the running call, which does not end before this function returns.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let list = arguments.oid(1);
@@ -129,7 +129,7 @@ impl ListQuery {
         list: pg_sys::Oid,
         column: &CStr,
         of_type: SignatureType,
-    ) -> OrMessage<ListQuery> {
+    ) -> Result<ListQuery> {
         catalog::check_exists(list)?;
         let number = signature_column_of(list, column, of_type)?.number;
         let of_column = catalog::column_type(list, number);
@@ -178,14 +178,14 @@ impl ListQuery {
 }
 
 /// Errors: the list is no table, or has no primary key (42704).
-fn primary_key(list: pg_sys::Oid, names: &Names) -> OrMessage<PrimaryKey> {
+fn primary_key(list: pg_sys::Oid, names: &Names) -> Result<PrimaryKey> {
     let is_table = matches!(
         catalog::kind(list),
         pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE
     );
     let find = || PrimaryKey::of(&OpenRelation::table(list, pg_sys::AccessShareLock));
     is_table.then(find).flatten().ok_or_else(|| {
-        Message::of(
+        sql_error(
             PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
             words!("relation \"{}\" has no primary key", catalog::name(list)),
         )
@@ -205,7 +205,7 @@ fn objects_beside(
     function: pg_sys::Oid,
     of_column: pg_sys::Oid,
     names: &Names,
-) -> OrMessage<(CString, pg_sys::Oid, pg_sys::Oid)> {
+) -> Result<(CString, pg_sys::Oid, pg_sys::Oid)> {
     let own = catalog::schema_of_function(function);
     // SAFETY: a look-up in the catalogs by OID.
     let bloom = unsafe { pg_sys::getBaseType(of_column) };
@@ -218,7 +218,7 @@ fn objects_beside(
     };
     match query() {
         Some(query) => Ok((own, bloom, query)),
-        None => Err(Message::of(
+        None => Err(sql_error(
             PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
             words!(
                 "{}, {} or operator % of bloom_ident is not in schema {}",

@@ -1,6 +1,7 @@
 //! `bloom_guard_create`: writes the statement that creates a trigger and runs it, if the trigger will be able to do
 //! what its arguments say.
 
+use base::{Error, Result};
 use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
@@ -14,9 +15,9 @@ use super::prepared::{GuardedTable, PreparedGuard};
 use super::tables::named::find_table;
 use super::tables::partition_tree::PartitionTree;
 use pg::catalog::privileges::{current_user, may};
-use pg::error::OrRaise;
+use pg::error::{sql_error, OrRaise, Tell};
 use pg::function::arguments::Arguments;
-use pg::message::{words, Message, OrMessage};
+use pg::message::words;
 use pg::session::{not_during_recovery, Session};
 use pg::sql::Sql;
 use pg::values::varlena::NewValue;
@@ -33,12 +34,12 @@ use types::Elements;
 fn bloom_guard_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_guard_create()");
     // SAFETY: the server calls this function with the record of the call, which has the arguments as they are declared.
-    NewValue(unsafe { run(fcinfo) }.unwrap_or_else(|message| message.raise()))
+    NewValue(unsafe { run(fcinfo) }.or_raise())
 }
 
 /// # Safety
 /// `fcinfo` is that of a running call of [`bloom_guard_create`].
-unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
+unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     // SAFETY: `fcinfo` is that of the running call, which does not end before this function returns. It has its
     // function.
     let (table, arguments, function) = unsafe {
@@ -61,7 +62,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
 }
 
 /// Errors: the argument is NULL (22004).
-fn datum(given: Arguments, i: usize, name: &str) -> OrMessage<pg_sys::Datum> {
+fn datum(given: Arguments, i: usize, name: &str) -> Result<pg_sys::Datum> {
     given.datum(i).ok_or_else(|| {
         null(words!(
             "argument \"{}\" of bloom_guard_create must not be null",
@@ -70,8 +71,8 @@ fn datum(given: Arguments, i: usize, name: &str) -> OrMessage<pg_sys::Datum> {
     })
 }
 
-fn null(message: Vec<u8>) -> Box<Message> {
-    Message::of(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
+fn null(message: Vec<u8>) -> Error {
+    sql_error(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
 }
 
 /// The arguments that the trigger will be called with.
@@ -80,7 +81,7 @@ fn null(message: Vec<u8>) -> Box<Message> {
 ///
 /// # Safety
 /// `given` are the arguments of a running call of [`bloom_guard_create`].
-unsafe fn of_trigger(given: Arguments) -> OrMessage<Vec<CString>> {
+unsafe fn of_trigger(given: Arguments) -> Result<Vec<CString>> {
     let signature = datum(given, 1, "signature")?;
     let threshold = datum(given, 2, "threshold")?;
     let action = datum(given, 3, "action")?;
@@ -114,12 +115,12 @@ unsafe fn of_trigger(given: Arguments) -> OrMessage<Vec<CString>> {
 /// CREATE TRIGGER too asks for the privilege before it locks the table.
 ///
 /// Errors: there is no such relation (42P01), or the caller may not create triggers on it (42501).
-fn check_may_create(table: pg_sys::Oid) -> OrMessage<()> {
+fn check_may_create(table: pg_sys::Oid) -> Result<()> {
     catalog::check_exists(table)?;
     if may(table, pg_sys::ACL_TRIGGER, current_user()) {
         return Ok(());
     }
-    Err(Message::of(
+    Err(sql_error(
         PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
         words!("permission denied for table {}", catalog::name(table)),
     )
@@ -129,12 +130,12 @@ fn check_may_create(table: pg_sys::Oid) -> OrMessage<()> {
 /// The tables that the trigger will fire for.
 ///
 /// Errors: a relation that cannot have such a trigger (42809).
-fn tree_of(table: pg_sys::Oid) -> OrMessage<PartitionTree> {
+fn tree_of(table: pg_sys::Oid) -> Result<PartitionTree> {
     match catalog::kind(table) {
         pg_sys::RELKIND_RELATION
         | pg_sys::RELKIND_PARTITIONED_TABLE
         | pg_sys::RELKIND_FOREIGN_TABLE => PartitionTree::with_foreign_tables(table),
-        _ => Err(Message::of(
+        _ => Err(sql_error(
             PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
             words!(
                 "cannot create a guard on relation \"{}\"",
@@ -177,7 +178,7 @@ fn check(
     tree: &PartitionTree,
     options: GuardOptions,
     trigger: &CStr,
-) -> OrMessage<()> {
+) -> Result<()> {
     let own = GuardedTable::of(table, &options)?;
     for &leaf in &tree.leaves {
         GuardedTable::of(leaf, &options)?.need_key(leaf, &options)?;
@@ -189,7 +190,7 @@ fn check(
     for (name, option, form) in written {
         let Some(name) = name else { continue };
         if find_table(name, table, option)? == table {
-            return Err(Message::of(
+            return Err(sql_error(
                 PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
                 words!(
                     "{} \"{}\" is the guarded table",
@@ -218,7 +219,7 @@ fn tell_who_writes(
     table: pg_sys::Oid,
 ) {
     if owned_throughout(written, owner).is_none() {
-        Message::of(
+        sql_error(
             PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
             words!(
                 "{} \"{}\" will be written by the user who enters a row",

@@ -1,6 +1,8 @@
 //! What is told of the rows that are there when a guard is created: how many of their signatures say so little that it
 //! does not go by them.
 
+use base::Result;
+use pg::error::{sql_error, Tell};
 use std::ffi::CStr;
 
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
@@ -11,7 +13,7 @@ use super::tables::column::signature_column;
 use super::tables::partition_tree::PartitionTree;
 use access::SignatureType;
 use pg::catalog::privileges::current_user;
-use pg::message::{words, Message, OrMessage};
+use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::read;
 use pg::sql::Sql;
@@ -28,7 +30,7 @@ const BATCH: i64 = 1000;
 /// not read a table is told nothing of it.
 ///
 /// Errors: what a query of the signatures fails with.
-pub fn tell(guard: &PreparedGuard) -> OrMessage<()> {
+pub fn tell(guard: &PreparedGuard) -> Result<()> {
     if guard.options.verify.is_some() {
         return Ok(());
     }
@@ -39,7 +41,7 @@ pub fn tell(guard: &PreparedGuard) -> OrMessage<()> {
     Ok(())
 }
 
-fn tell_of(guard: &PreparedGuard, table: pg_sys::Oid, column: &CStr) -> OrMessage<()> {
+fn tell_of(guard: &PreparedGuard, table: pg_sys::Oid, column: &CStr) -> Result<()> {
     let found = signature_column(table, column)?;
     let is_filter = found.of_type == SignatureType::Filter;
     if !is_filter || !may_read_columns(table, &[found.number], current_user()) {
@@ -90,7 +92,7 @@ fn warn(
         true => "the guard does not go by them.",
         false => "the guard may take them for duplicates of each other.",
     };
-    Message::of(
+    sql_error(
         PgSqlErrorCode::ERRCODE_WARNING,
         words!(
             "{} % of the signatures in column \"{}\" of table \"{}\" have more than \

@@ -1,12 +1,14 @@
 //! The arguments of the trigger, which the core reads, with the names of tables in them, which the server reads.
 
+use base::{Error, Result};
+use pg::error::sql_error;
 use std::ffi::{CStr, CString};
 use std::ops::Deref;
 
 use linkage::guard::options::{ArgumentError, FullSignatures, GuardArguments};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use pg::message::{words, Message, OrMessage};
+use pg::message::words;
 use pg::tree::list;
 
 /// A table as the trigger names it.
@@ -42,7 +44,7 @@ impl Deref for GuardOptions {
 
 impl GuardOptions {
     /// Errors: an argument that is not understood or does not fit the others (22023), a malformed name (42602).
-    pub fn parse(args: &[CString]) -> OrMessage<GuardOptions> {
+    pub fn parse(args: &[CString]) -> Result<GuardOptions> {
         let arguments = GuardArguments::parse(args).map_err(message)?;
         let table = |name: &Option<CString>| name.as_deref().map(parse_table).transpose();
         Ok(GuardOptions {
@@ -64,9 +66,9 @@ impl GuardOptions {
     }
 }
 
-fn message(error: ArgumentError) -> Box<Message> {
+fn message(error: ArgumentError) -> Error {
     let invalid = PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE;
-    let message = Message::of(invalid, error.message);
+    let message = sql_error(invalid, error.message);
     match error.hint {
         Some(hint) => message.hint(hint),
         None => message,
@@ -76,7 +78,7 @@ fn message(error: ArgumentError) -> Box<Message> {
 /// Names of columns as SQL writes them, with commas between, and with quotes where they are needed.
 ///
 /// Errors: they are malformed (42602), or there are none (22023).
-fn parse_columns(text: &CStr) -> OrMessage<Vec<CString>> {
+fn parse_columns(text: &CStr) -> Result<Vec<CString>> {
     let mut names = std::ptr::null_mut();
     // SAFETY: the server changes a copy of the C string, to which the names in the list point; both stay until the end
     // of the call.
@@ -89,11 +91,11 @@ fn parse_columns(text: &CStr) -> OrMessage<Vec<CString>> {
     };
     match columns {
         Some(columns) if !columns.is_empty() => Ok(columns),
-        Some(_) => Err(Message::of(
+        Some(_) => Err(sql_error(
             PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
             "option \"within\" of bloom_guard names no column",
         )),
-        None => Err(Message::of(
+        None => Err(sql_error(
             PgSqlErrorCode::ERRCODE_INVALID_NAME,
             words!(
                 "option \"within\" of bloom_guard is no list of column names: \"{}\"",
@@ -107,7 +109,7 @@ fn parse_columns(text: &CStr) -> OrMessage<Vec<CString>> {
 /// A name as SQL writes it: `table` or `schema.table`, with quotes where they are needed.
 ///
 /// Errors: it is malformed or has more parts (42602).
-fn parse_table(text: &CStr) -> OrMessage<TableName> {
+fn parse_table(text: &CStr) -> Result<TableName> {
     // SAFETY: the argument is a C string. The server raises an error for a text that is not a name; the parts of a name
     // are String nodes, which have C strings.
     let mut parts: Vec<CString> = unsafe {
@@ -121,7 +123,7 @@ fn parse_table(text: &CStr) -> OrMessage<TableName> {
     let schema = parts.pop();
     match name {
         Some(name) if parts.is_empty() => Ok(TableName { schema, name }),
-        _ => Err(Message::of(
+        _ => Err(sql_error(
             PgSqlErrorCode::ERRCODE_INVALID_NAME,
             words!("table name \"{}\" of bloom_guard has too many parts", text),
         )

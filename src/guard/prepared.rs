@@ -1,5 +1,7 @@
 //! All that a trigger needs to know before it can check a row.
 
+use base::{Error, Result};
+use pg::error::{sql_error, Tell};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::{CStr, CString};
@@ -20,7 +22,7 @@ use super::tables::key::PrimaryKey;
 use super::tables::named::{find_table, lock_table};
 use super::tables::partition_tree::{self, PartitionTree};
 use pg::catalog;
-use pg::message::{words, Message, OrMessage};
+use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::sql::Sql;
 
@@ -69,7 +71,7 @@ impl GuardedTable {
     ///
     /// Errors: it has no signature column of this name (42703, 42804), or a virtual one (0A000); those of
     /// [`WithinColumns::of`] and [`Judge::columns`].
-    pub fn of(table: pg_sys::Oid, options: &GuardOptions) -> OrMessage<GuardedTable> {
+    pub fn of(table: pg_sys::Oid, options: &GuardOptions) -> Result<GuardedTable> {
         let signature = signature_column(table, &options.column)?;
         check_stored(table, signature.number)?;
         let judge = judge(options, signature.of_type);
@@ -83,7 +85,7 @@ impl GuardedTable {
     }
 
     /// Errors: the action is `flag`, or decisions are to be kept to, and the table has no primary key (42704).
-    pub fn need_key(&self, table: pg_sys::Oid, options: &GuardOptions) -> OrMessage<()> {
+    pub fn need_key(&self, table: pg_sys::Oid, options: &GuardOptions) -> Result<()> {
         let names_rows = options.action == GuardAction::Flag || options.decisions.is_some();
         if names_rows && self.key.is_none() {
             return Err(no_key(table, options));
@@ -123,7 +125,7 @@ impl PreparedGuard {
         own: GuardedTable,
         top: pg_sys::Oid,
         trigger: &CStr,
-    ) -> OrMessage<PreparedGuard> {
+    ) -> Result<PreparedGuard> {
         let searched = match &options.list {
             Some(list) => lock_table(list, top, "blocklist")?,
             None => top,
@@ -144,7 +146,7 @@ impl PreparedGuard {
                 let within = own.within.in_table(leaf, &options.within)?;
                 SearchTarget::new(leaf, wanted, within, &*own.judge)
             })
-            .collect::<OrMessage<Vec<_>>>()?;
+            .collect::<Result<Vec<_>>>()?;
         let writes = options.review.is_some() || options.skipped.is_some();
         let names_rows = writes || options.decisions.is_some();
         let keyless = targets.iter().find(|t| t.key.is_none());
@@ -207,9 +209,9 @@ impl PreparedGuard {
     }
 
     /// The message, as one about the guarded table and the trigger, which clients see as the constraint.
-    pub fn about(&self, message: Box<Message>) -> Box<Message> {
+    pub fn about(&self, message: Error) -> Error {
         let (schema, table) = (catalog::schema(self.top), catalog::name(self.top));
-        message.about(schema, table, self.trigger.clone())
+        message.about([schema, table, self.trigger.clone()].map(CString::into_bytes))
     }
 
     /// The target that is this table.
@@ -255,7 +257,7 @@ fn warn_of_missing_indexes(targets: &[SearchTarget], trigger: &CStr) {
             .text(" USING sigfile (")
             .column(target.table, target.signature())
             .text(")");
-        Message::of(
+        sql_error(
             PgSqlErrorCode::ERRCODE_WARNING,
             words!(
                 "no index on column \"{}\" of table \"{}\" serves trigger \"{}\"",
@@ -271,13 +273,13 @@ fn warn_of_missing_indexes(targets: &[SearchTarget], trigger: &CStr) {
 }
 
 /// 42704 for a table whose rows could not be named where the options need that.
-fn no_key(table: pg_sys::Oid, options: &GuardOptions) -> Box<Message> {
+fn no_key(table: pg_sys::Oid, options: &GuardOptions) -> Error {
     let (what, way) = match options.action {
         GuardAction::Flag => ("Action flag", "take action reject, warn or skip"),
         _ if options.decisions.is_some() => ("Option \"decisions\"", "leave the option out"),
         _ => ("Option \"skipped\"", "leave the option out"),
     };
-    Message::of(
+    sql_error(
         PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
         words!("table \"{}\" has no primary key", catalog::name(table)),
     )

@@ -1,16 +1,16 @@
 //! The table that says what was merged: enough to take it back.
 
+use pg::error::{notice, raise, sql_error, OrRaise};
 use std::ffi::{CStr, CString};
 
 use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::references::oid;
-use super::subject::{columns_of, refuse, text};
+use super::subject::{columns_of, text};
 use pg::catalog;
 use pg::catalog::privileges::{current_user, may};
 use pg::entry;
-use pg::error::{notice, raise};
 use pg::function::arguments::Arguments;
 use pg::relation::{self, OpenRelation};
 use pg::session::{not_during_recovery, Session};
@@ -156,15 +156,10 @@ impl Audit {
         let standard = [STANDARD.to_owned()];
         let oid = given.unwrap_or_else(|| match find(&standard) {
             Some(oid) if is_own(oid) => oid,
-            Some(oid) => refuse(
-                PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-                format!(
+            Some(oid) => raise(&sql_error(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, format!(
                     "table \"{}\" belongs to another user",
                     readable(catalog::quoted(oid).to_bytes())
-                ),
-                "Merged records are written to a table of another only if it is named.",
-                "Name a table by argument audit.",
-            ),
+                )).detail("Merged records are written to a table of another only if it is named.").hint("Name a table by argument audit.")),
             None if make => {
                 create(&standard);
                 let oid = find(&standard).unwrap_or(pg_sys::InvalidOid);
@@ -174,14 +169,9 @@ impl Audit {
                 );
                 oid
             }
-            None => refuse(
-                PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
-                "there is no table \"bloom_merges\"".to_owned(),
-                "It is where bloom_merge says what it has done, if it was given no other table.",
-                "Name the table by argument audit, or set search_path.",
-            ),
+            None => raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, "there is no table \"bloom_merges\"".to_owned()).detail("It is where bloom_merge says what it has done, if it was given no other table.").hint("Name the table by argument audit, or set search_path.")),
         });
-        catalog::check_exists(oid).unwrap_or_else(|message| message.raise());
+        catalog::check_exists(oid).or_raise();
         let name = text(&catalog::name(oid));
         let user = current_user();
         let mut missing = vec![
@@ -192,14 +182,15 @@ impl Audit {
         missing.retain(|(privilege, _)| !may(oid, *privilege, user));
         if !missing.is_empty() {
             let missing: Vec<&str> = missing.into_iter().map(|(_, name)| name).collect();
-            refuse(
-                PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-                format!("permission denied for table {name}"),
-                &format!(
+            raise(
+                &sql_error(
+                    PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                    format!("permission denied for table {name}"),
+                )
+                .detail(format!(
                     "What is merged is written there, which needs {} on it.",
                     missing.join(", ")
-                ),
-                "",
+                )),
             );
         }
         relation::lock(oid, pg_sys::RowExclusiveLock);
@@ -212,11 +203,13 @@ impl Audit {
             columns.any(|c| c.name.as_c_str() == name && c.store.type_oid == of_type)
         };
         if !COLUMNS.iter().all(has) {
-            refuse(
-                PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
-                format!("\"{name}\" is no table of merges"),
-                "It does not have the columns of one, or has them of other types.",
-                "Make one by bloom_merges_create.",
+            raise(
+                &sql_error(
+                    PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+                    format!("\"{name}\" is no table of merges"),
+                )
+                .detail("It does not have the columns of one, or has them of other types.")
+                .hint("Make one by bloom_merges_create."),
             );
         }
         Audit { oid }

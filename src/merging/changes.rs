@@ -1,5 +1,7 @@
 //! A merge that is being done: what is locked and checked before the first change.
 
+use base::{Error, ErrorKind};
+use pg::error::{raise, sql_error};
 use pgrx::PgSqlErrorCode;
 
 use super::audit::Audit;
@@ -7,11 +9,11 @@ use super::child::Child;
 use super::collisions::Uniqueness;
 use super::members::short;
 use super::references::Reference;
-use super::subject::{refuse, text, Subject};
-use pg::message::{translated, Message};
+use super::subject::{text, Subject};
+use pg::message::translated;
 use pg::session::Session;
 use pg::sql;
-use pg::values::text::{in_message, readable};
+use pg::values::text::readable;
 
 /// A merge that is being done.
 pub struct MergeRun<'a> {
@@ -23,22 +25,19 @@ pub struct MergeRun<'a> {
 
 /// Fails: something has kept rows from being changed.
 pub fn refuse_kept_back(table: &str, what: &str) -> ! {
-    refuse(
-        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        format!("not all rows of table \"{table}\" could be {what}"),
-        "A trigger, a rule or row-level security keeps some as they are.",
-        "Merge as a user to whom they do not apply, or leave these records out.",
+    raise(
+        &sql_error(
+            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!("not all rows of table \"{table}\" could be {what}"),
+        )
+        .detail("A trigger, a rule or row-level security keeps some as they are.")
+        .hint("Merge as a user to whom they do not apply, or leave these records out."),
     )
 }
 
 /// Fails: rows refer to losers again and again.
 pub fn refuse_pointed_back(child: &str, subject: &str) -> ! {
-    refuse(
-        PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        format!("rows of table \"{child}\" refer to records of table \"{subject}\" that go, however often they are redirected"),
-        "A trigger of a table whose rows are redirected, or one that fires when records are deleted, points them back.",
-        "Disable this trigger in the same transaction, or leave these records out.",
-    )
+    raise(&sql_error(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("rows of table \"{child}\" refer to records of table \"{subject}\" that go, however often they are redirected")).detail("A trigger of a table whose rows are redirected, or one that fires when records are deleted, points them back.").hint("Disable this trigger in the same transaction, or leave these records out."))
 }
 
 impl MergeRun<'_> {
@@ -91,14 +90,16 @@ impl MergeRun<'_> {
         );
         self.session.each(&sql, &[], |row| {
             let key = row.bytes(0).map_or(String::new(), |key| short(key.bytes()));
-            refuse(
-                PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION,
-                format!(
-                    "rows of table \"{}\" that refer to record \"{key}\" cannot be redirected",
-                    child.name
-                ),
-                &reference.no_target(),
-                "Keep the record that has a value there, by keep_by.",
+            raise(
+                &sql_error(
+                    PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION,
+                    format!(
+                        "rows of table \"{}\" that refer to record \"{key}\" cannot be redirected",
+                        child.name
+                    ),
+                )
+                .detail(reference.no_target().as_str())
+                .hint("Keep the record that has a value there, by keep_by."),
             )
         });
     }
@@ -110,18 +111,13 @@ impl MergeRun<'_> {
         self.session.each(&sql, &[], |row| {
             let [gone, stays] =
                 [0, 1].map(|i| row.bytes(i).map_or(String::new(), |key| short(key.bytes())));
-            refuse(
-                PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION,
-                format!("rows of table \"{}\" would collide", child.name),
-                &format!(
+            raise(&sql_error(PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION, format!("rows of table \"{}\" would collide", child.name)).detail(format!(
                     "Row {gone} would be like row {stays} in \"{}\" when it is redirected.",
                     text(&uniqueness.name)
-                ),
-                match child.is_own() {
+                )).hint(match child.is_own() {
                     true => "Change one of them first, or leave these records out: records that are not merged are never deleted.",
                     false => "See them by bloom_merge_plan, or give on_collision => 'drop', which deletes such rows and keeps them in the table of merges.",
-                },
-            )
+                }))
         });
     }
 }
@@ -134,10 +130,7 @@ pub fn told<T>(table: &str, what: &str, run: impl FnOnce() -> T) -> T {
     translated(run, |violation| {
         let [message, detail] = violation.said().map(readable);
         let [of_table, constraint] = violation.constraint().map(readable);
-        let ours = Message::new(
-            violation.code(),
-            in_message(&format!("rows of table \"{table}\" cannot be {what}")),
-        );
+        let ours = format!("rows of table \"{table}\" cannot be {what}");
         // That of a domain has no table.
         let of_table = match of_table.is_empty() {
             true => String::new(),
@@ -146,10 +139,12 @@ pub fn told<T>(table: &str, what: &str, run: impl FnOnce() -> T) -> T {
         let detail =
             format!("They offend constraint \"{constraint}\"{of_table}: {message}. {detail}");
         let detail = detail.trim_end().to_owned();
-        let hint = match violation.is_of(PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION) {
+        let hint = match violation.code() == PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION as i32 {
             true => "Change the rows that it names first, or leave these records out. If the current user does not see them, row-level security hides them: merge as a user to whom its policies do not apply.",
             false => "Change the rows that it names first, leave these records out, or look at on_collision.",
         };
-        ours.detail(in_message(&detail)).hint(hint)
+        Error::new(ErrorKind::State(violation.code()), ours)
+            .detail(detail)
+            .hint(hint)
     })
 }

@@ -1,5 +1,7 @@
 //! The tables that refer to records.
 
+use base::Error;
+use pg::error::sql_error;
 use std::ffi::CString;
 use std::ops::Deref;
 
@@ -9,7 +11,7 @@ use super::collisions::reach;
 use super::named::named;
 use super::references::{foreign_keys, oid, Reference};
 use super::row_table::RowTable;
-use super::subject::{refuse, text, Subject};
+use super::subject::{text, Subject};
 use pg::catalog;
 use pg::catalog::privileges::{
     current_user, has_policies_for, may_select, may_select_any, may_update,
@@ -31,21 +33,6 @@ impl Deref for Child {
 
     fn deref(&self) -> &RowTable {
         &self.table
-    }
-}
-
-/// Something because of which nothing is merged.
-pub struct Obstacle {
-    pub code: PgSqlErrorCode,
-    pub message: String,
-    pub detail: String,
-    pub hint: String,
-}
-
-impl Obstacle {
-    /// Fails the statement.
-    pub fn raise(&self) -> ! {
-        refuse(self.code, self.message.clone(), &self.detail, &self.hint)
     }
 }
 
@@ -121,16 +108,11 @@ impl Child {
     }
 
     /// Why references of this table cannot be redirected.
-    pub fn obstacles(&self, changes: bool) -> Vec<Obstacle> {
+    pub fn obstacles(&self, changes: bool) -> Vec<Error> {
         let user = current_user();
         let mut found = Vec::new();
         let mut add = |code, message: String, detail: String, hint: &str| {
-            found.push(Obstacle {
-                code,
-                message,
-                detail,
-                hint: hint.to_owned(),
-            });
+            found.push(sql_error(code, message).detail(detail).hint(hint));
         };
         let kind = catalog::kind(self.oid);
         let cannot = format!("cannot redirect references of table \"{}\"", self.name);

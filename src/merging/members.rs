@@ -1,12 +1,13 @@
 //! The records of the clusters, and which of each is kept.
 
+use pg::error::{raise, sql_error};
 use std::ffi::CStr;
 
 use linkage::merging::{keep, Standing};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use super::plan::MergeTask;
-use super::subject::{columns_of, refuse, text, Subject, TableColumn};
+use super::subject::{columns_of, text, Subject, TableColumn};
 use super::texts::exactly;
 use crate::clusters::keeping::Standings;
 use crate::pairs::records::lock;
@@ -55,12 +56,7 @@ impl ClusterSource {
         let columns = columns_of(oid);
         let named = |wanted: &CStr| columns.iter().find(|c| c.name.as_c_str() == wanted);
         let (Some(cluster), Some(key)) = (named(c"cluster"), named(c"key")) else {
-            refuse(
-                PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-                format!("relation \"{name}\" does not have the columns cluster and key"),
-                "",
-                "Give a table or view with columns of these names, such as CREATE TABLE ... AS SELECT * FROM bloom_clusters(...).",
-            )
+            raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, format!("relation \"{name}\" does not have the columns cluster and key")).hint("Give a table or view with columns of these names, such as CREATE TABLE ... AS SELECT * FROM bloom_clusters(...)."))
         };
         let is_boolean = |keep: &TableColumn| keep.store.type_oid == pg_sys::BOOLOID;
         ClusterSource {
@@ -112,11 +108,12 @@ impl ClusterSource {
                 let bytes = |i: usize| row.bytes(i).map(|text| text.bytes().to_vec());
                 let cluster = bytes(0).unwrap_or_default();
                 let Some(key) = bytes(1) else {
-                    refuse(
-                        PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
-                        format!("key of a record in \"{}\" is null", self.name),
-                        "",
-                        "Give a view that leaves such rows out.",
+                    raise(
+                        &sql_error(
+                            PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
+                            format!("key of a record in \"{}\" is null", self.name),
+                        )
+                        .hint("Give a view that leaves such rows out."),
                     )
                 };
                 if row.datum(2).is_none() {
@@ -141,17 +138,12 @@ impl ClusterSource {
     }
 
     fn missing(&self, subject: &Subject, key: &[u8], cluster: &[u8]) -> ! {
-        refuse(
-            PgSqlErrorCode::ERRCODE_NO_DATA_FOUND,
-            format!(
+        raise(&sql_error(PgSqlErrorCode::ERRCODE_NO_DATA_FOUND, format!(
                 "record \"{}\" of cluster \"{}\" is not in table \"{}\"",
                 short(key),
                 short(cluster),
                 subject.name
-            ),
-            "It was deleted or merged, or the current user may not see it.",
-            "Find the clusters anew, or give a view that leaves them out. Decisions about it follow the record that is kept if they are merged, too: redirect => '{decision.a,decision.b}'.",
-        )
+            )).detail("It was deleted or merged, or the current user may not see it.").hint("Find the clusters anew, or give a view that leaves them out. Decisions about it follow the record that is kept if they are merged, too: redirect => '{decision.a,decision.b}'."))
     }
 }
 
@@ -212,12 +204,7 @@ pub fn check_once(subject: &Subject, session: &Session) {
             true => format!("It is twice in cluster \"{first}\", or column \"{column}\" of table \"{table}\" is not unique."),
             false => format!("It is in cluster \"{first}\" and in cluster \"{last}\"."),
         };
-        refuse(
-            PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-            format!("record \"{key}\" is in the clusters more than once"),
-            &detail,
-            "A record can be merged once. Give a view that says which cluster it is in.",
-        )
+        raise(&sql_error(PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION, format!("record \"{key}\" is in the clusters more than once")).detail(detail.as_str()).hint("A record can be merged once. Give a view that says which cluster it is in."))
     });
 }
 
@@ -239,11 +226,12 @@ pub fn decide(
         |(), rows| {
             let standing = |row: &QueryRow<'_>| {
                 standings.of(*row).unwrap_or_else(|| {
-                    refuse(
-                        PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
-                        "a record of a cluster was deleted by another transaction".to_owned(),
-                        "",
-                        "Find the clusters anew.",
+                    raise(
+                        &sql_error(
+                            PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
+                            "a record of a cluster was deleted by another transaction".to_owned(),
+                        )
+                        .hint("Find the clusters anew."),
                     )
                 })
             };

@@ -2,6 +2,7 @@
 
 use base::Error;
 use linkage::merging::Rule;
+use pg::error::{raise, sql_error};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::audit::Audit;
@@ -12,12 +13,11 @@ use super::members::{check_once, decide, found_store, member_store, name_members
 use super::notices;
 use super::plan::MergeTask;
 use super::records::{decided, value_store, VALUES};
-use super::subject::{refuse, Subject};
+use super::subject::Subject;
 use super::texts::with_exact_texts;
 use super::values::Valuation;
 use pg::catalog::privileges::{current_user, may, may_select, may_update};
 use pg::entry;
-use pg::error::raise;
 use pg::function::arguments::Arguments;
 use pg::function::rows::ResultRows;
 use pg::session::tuple_store::TupleStore;
@@ -51,11 +51,13 @@ fn bloom_merge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 fn refuse_right(subject: &Subject, right: &str, hint: &str) -> ! {
-    refuse(
-        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-        format!("permission denied for table {}", subject.name),
-        &format!("To merge its records needs {right}."),
-        hint,
+    raise(
+        &sql_error(
+            PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+            format!("permission denied for table {}", subject.name),
+        )
+        .detail(format!("To merge its records needs {right}."))
+        .hint(hint),
     )
 }
 
@@ -102,7 +104,7 @@ fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
             if let Some(obstacle) =
                 reach::of_redirected(child, &children, Some(subject), &session).first()
             {
-                obstacle.raise();
+                raise(&obstacle);
             }
         }
         if !drops {
@@ -186,35 +188,25 @@ fn check(
     }
     for child in children {
         if let Some(obstacle) = child.obstacles(true).first() {
-            obstacle.raise();
+            raise(&obstacle);
         }
     }
     let merge_children = children.iter().map(|child| {
         if let Some(obstacle) = reach::of_redirected(child, children, None, session).first() {
-            obstacle.raise();
+            raise(&obstacle);
         }
         let indexes = collisions::of_child(child, session);
         if let Some(obstacle) = indexes.iter().find_map(|index| index.obstacle(child)) {
-            obstacle.raise();
+            raise(&obstacle);
         }
         if drops
             && !indexes.is_empty()
             && has_rule(child.oid, "r.ev_type OPERATOR(pg_catalog.=) '4'", session)
         {
-            refuse(
-                PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-                format!("cannot drop rows of table \"{}\"", child.name),
-                "It has a rule ON DELETE.",
-                "Disable the rule in the same transaction, or do not give on_collision => 'drop'.",
-            );
+            raise(&sql_error(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, format!("cannot drop rows of table \"{}\"", child.name)).detail("It has a rule ON DELETE.").hint("Disable the rule in the same transaction, or do not give on_collision => 'drop'."));
         }
         if drops && !indexes.is_empty() && !may(child.oid, pg_sys::ACL_DELETE, user) {
-            refuse(
-                PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-                format!("permission denied for table {}", child.name),
-                "To drop rows that collide needs DELETE on it.",
-                "",
-            );
+            raise(&sql_error(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, format!("permission denied for table {}", child.name)).detail("To drop rows that collide needs DELETE on it."));
         }
         indexes
     });

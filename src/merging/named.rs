@@ -1,17 +1,16 @@
 //! References that no foreign key declares: columns that the caller names.
 
+use pg::error::{raise, sql_error};
 use std::cell::OnceCell;
 use std::ffi::{CStr, CString};
 
-use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::narrow::{equal_texts, Narrow};
 use super::references::{Reference, Referring};
-use super::subject::{columns_of, refuse, refuse_column, text, Subject};
+use super::subject::{columns_of, refuse_column, text, Subject};
 use crate::pairs::records::lock;
 use pg::catalog;
-use pg::error::raise_as;
 use pg::session::tuple_store::StoreColumn;
 use pg::values::text::to_database;
 
@@ -20,9 +19,8 @@ use pg::values::text::to_database;
 /// Errors: no such table or column; it is of another type than the key, and no text.
 pub fn named(subject: &Subject, given: &str) -> Reference {
     let invalid = |message: String| -> ! {
-        raise_as(
-            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-            &Error::new(ErrorKind::InvalidParameter, message)
+        raise(
+            &sql_error(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message)
                 .hint("Name a column that holds keys as table.column or schema.table.column."),
         )
     };
@@ -58,18 +56,20 @@ pub fn named(subject: &Subject, given: &str) -> Reference {
     let equal = match base == subject.key_type.type_oid {
         true => Some(catalog::operators::named(subject.equal)),
         false if found.is_text() && base != pg_sys::BPCHAROID => None,
-        false => refuse(
-            PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-            format!(
-                "column \"{}\" of relation \"{name}\" is of type {}",
-                text(&column),
-                text(&catalog::type_name(base))
-            ),
-            &format!(
+        false => raise(
+            &sql_error(
+                PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+                format!(
+                    "column \"{}\" of relation \"{name}\" is of type {}",
+                    text(&column),
+                    text(&catalog::type_name(base))
+                ),
+            )
+            .detail(format!(
                 "The keys are of type {}.",
                 text(&catalog::type_name(subject.key_type.type_oid))
-            ),
-            "A column that holds keys is of their type, or a text.",
+            ))
+            .hint("A column that holds keys is of their type, or a text."),
         ),
     };
     let by_collation = match found.store.collation == key.collation || equal.is_none() {

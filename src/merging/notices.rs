@@ -1,5 +1,6 @@
 //! What a merge tells those who call it, and is no reason to stop.
 
+use pg::error::{sql_error, Tell};
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::child::Child;
@@ -7,19 +8,18 @@ use super::collisions::image::tree_of;
 use super::references::{array, Reference};
 use super::subject::{text, Subject};
 use pg::catalog::privileges::{current_user, has_policies_for};
-use pg::message::Message;
 use pg::session::Session;
 use pg::sql;
 use pg::sql::{literal, Sql};
-use pg::values::text::{in_message, readable};
+use pg::values::text::readable;
 
 /// Tables of at most so many bytes are read as a whole in no time.
 const SMALL: i64 = 64 * pg_sys::BLCKSZ as i64;
 
 fn send(message: String, hint: String) {
     let code = PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION;
-    let message = Message::of(code, in_message(&message)).hint(in_message(&hint));
-    message.send(PgLogLevel::NOTICE);
+    let notice = sql_error(code, message).hint(hint);
+    notice.send(PgLogLevel::NOTICE);
 }
 
 /// Tells which columns that refer to the records have no index: the table is read as a whole for each record that is

@@ -1,9 +1,10 @@
 //! `bloom_merge_plan`: what `bloom_merge` would do.
 
+use base::Error;
 use linkage::merging::{KeepBy, Rules};
 use pgrx::{pg_sys, IntoDatum};
 
-use super::child::{children, Child, Obstacle};
+use super::child::{children, Child};
 use super::collisions::{self, reach, Uniqueness};
 use super::members::{
     check_once, decide, found_store, member_store, name_members, ClusterSource, FOUND,
@@ -236,9 +237,9 @@ fn of_records(
 }
 
 /// Why the references of a child cannot be redirected.
-fn stops(child: &Child, obstacles: &[Obstacle], plan: &mut PlanRows) {
+fn stops(child: &Child, obstacles: &[Error], plan: &mut PlanRows) {
     for obstacle in obstacles {
-        let reason = format!("{}: {}", obstacle.message, obstacle.detail);
+        let reason = format!("{obstacle}: {}", obstacle.detail_text().unwrap_or_default());
         plan.put(&PlanRow {
             action: "stop",
             value: Some(&to_database(&reason)),
@@ -256,7 +257,7 @@ fn of_child(
     subject: &Subject,
     session: &Session,
     plan: &mut PlanRows,
-) -> Vec<Obstacle> {
+) -> Vec<Error> {
     let mut fits = true;
     for reference in &child.references {
         let columns: Vec<&[u8]> = reference.pairs.iter().map(|p| p.child.to_bytes()).collect();

@@ -1,13 +1,12 @@
 //! The table whose records are merged.
 
+use pg::error::{raise, sql_error};
 use std::ffi::CString;
 use std::ops::Deref;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-pub use crate::clusters::keeping::{
-    columns_of, refuse, refuse_column, text, KeyedRelation, TableColumn,
-};
+pub use crate::clusters::keeping::{columns_of, refuse_column, text, KeyedRelation, TableColumn};
 use crate::pairs::records::lock;
 use pg::catalog;
 use pg::relation::{self, OpenRelation};
@@ -33,11 +32,13 @@ impl Subject {
         let name = lock(oid);
         let kind = catalog::kind(oid);
         let refuse_table = |detail: &str, hint: &str| -> ! {
-            refuse(
-                PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
-                format!("cannot merge records of \"{name}\""),
-                detail,
-                hint,
+            raise(
+                &sql_error(
+                    PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+                    format!("cannot merge records of \"{name}\""),
+                )
+                .detail(detail)
+                .hint(hint),
             )
         };
         match kind {

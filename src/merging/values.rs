@@ -1,11 +1,12 @@
 //! The values that the record of a cluster has after the merge.
 
 use linkage::merging::{choose, Given, Rule, Rules, Standing};
+use pg::error::{raise, sql_error};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::child::Child;
 use super::references::{left_joins, Reference};
-use super::subject::{refuse, text, Subject, TableColumn};
+use super::subject::{text, Subject, TableColumn};
 use crate::clusters::keeping::value;
 use pg::catalog;
 use pg::output::OutputFunction;
@@ -92,11 +93,10 @@ impl<'a> Valuation<'a> {
                     text(&subject.columns[i].name),
                     subject.name
                 );
-                refuse(
-                    PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-                    message,
-                    reason,
-                    "Leave its rule out.",
+                raise(
+                    &sql_error(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message)
+                        .detail(reason)
+                        .hint("Leave its rule out."),
                 );
             }
         }

@@ -12,7 +12,7 @@ use crate::pairs::records::RecordColumn;
 use pg::catalog;
 use pg::catalog::generated::sources;
 use pg::catalog::privileges::may_select;
-use pg::error::{raise, raise_as};
+use pg::error::{raise, sql_error};
 use pg::relation::OpenRelation;
 use pg::values::text::{readable, to_database};
 
@@ -77,10 +77,9 @@ pub fn wishes(
     let is_denied = |left: &LeftOut| left.reason == MAY_NOT_BE_READ;
     if fields.is_empty() && left_out.iter().any(is_denied) {
         let name = readable(catalog::name(oid).to_bytes());
-        raise_as(
-            PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-            &Error::new(
-                ErrorKind::InvalidParameter,
+        raise(
+            &sql_error(
+                PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
                 format!("permission denied for relation \"{name}\""),
             )
             .detail("You may read none of the columns that can be compared.")

@@ -1,7 +1,6 @@
 //! The search for pairs: through the indexes where every table has one, otherwise over what a query of the caller's
 //! reads.
 
-use base::{Error, ErrorKind};
 use pgrx::PgSqlErrorCode;
 
 use crate::pairs::decisions::Decisions;
@@ -9,7 +8,7 @@ use crate::pairs::output::{PairOutput, Taker};
 use crate::pairs::records::{Records, Relations};
 use crate::pairs::table::IndexedTables;
 use crate::pairs::{from_index, from_query, only_new, unique, verify, within};
-use pg::error::raise_as;
+use pg::error::{raise, sql_error};
 use pg::values::text::readable;
 
 /// Gives the pairs of `bloom_duplicates` to `take` as they are found. There is no result that holds them all, so `take`
@@ -47,10 +46,9 @@ pub fn pairs(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
 pub fn similar(mut output: PairOutput, relations: Relations<'_>, threshold: f64) {
     let Relations { left, right } = relations;
     if let Some(right) = right.filter(|right| right.signature_type() != left.signature_type()) {
-        raise_as(
-            PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-            &Error::new(
-                ErrorKind::InvalidParameter,
+        raise(
+            &sql_error(
+                PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
                 format!(
                     "cannot compare column \"{}\" of type {} with column \"{}\" of type {}",
                     readable(left.signatures[0].name.to_bytes()),

@@ -3,13 +3,12 @@
 
 use std::collections::BinaryHeap;
 
-use base::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 use signature::filter::{typmod, Shape};
 use text::names::{candidates, WantedName, MAX_TIES};
 
 use crate::pairs::records::{check_select, lock, RecordColumn};
-use pg::error::{raise_as, OrRaise};
+use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::output::OutputFunction;
@@ -280,9 +279,7 @@ fn distance_operator(function: pg_sys::Oid, bloom: pg_sys::Oid) -> Sql {
             "operator <-> of bloom_ident is not in schema {}",
             readable(catalog::quoted_column(&schema).to_bytes())
         );
-        raise_as(
-            PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
-            &Error::new(ErrorKind::InvalidParameter, &message)
+        raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
                 .detail("bloom_nearest_names looks for it where it is itself.")
                 .hint("Move all of them back, or all to one schema by ALTER EXTENSION bloom_ident SET SCHEMA."),
         );

@@ -2,7 +2,6 @@
 
 use std::ffi::{CStr, CString};
 
-use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 use sigfile::shape::margin::searched;
 use signature::similarity::Measure;
@@ -15,14 +14,14 @@ use access::SignatureType;
 use pg::catalog;
 use pg::catalog::privileges::{current_user, may_select, may_select_any, may_use_schema};
 use pg::catalog::storage::is_read_from;
-use pg::error::raise_as;
+use pg::error::{raise, sql_error};
 use pg::function::arguments::Arguments;
 use pg::relation;
 use pg::values::text::readable;
 use types::objects::{is_bits, is_signature};
 
 fn fail(code: PgSqlErrorCode, message: String) -> ! {
-    raise_as(code, &Error::new(ErrorKind::InvalidParameter, message))
+    raise(&sql_error(code, message))
 }
 
 /// A name for messages.
@@ -60,10 +59,7 @@ impl RecordColumn {
         let message = format!(
             "column \"{column}\" of relation \"{relation}\" is of type {of_type}, not {expected}"
         );
-        raise_as(
-            PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-            &Error::new(ErrorKind::InvalidParameter, message).hint(hint),
-        )
+        raise(&sql_error(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message).hint(hint))
     }
 
     /// Gives the name back if there is no such column, or it is a system column.

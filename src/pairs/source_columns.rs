@@ -2,11 +2,10 @@
 
 use std::ffi::{CStr, CString};
 
-use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::records::RecordColumn;
-use pg::error::raise_as;
+use pg::error::{raise, sql_error};
 
 /// Whether a locked relation has columns of these names.
 pub fn has(oid: pg_sys::Oid, columns: &[&CStr]) -> bool {
@@ -16,11 +15,7 @@ pub fn has(oid: pg_sys::Oid, columns: &[&CStr]) -> bool {
 
 /// Fails the statement with 42703: a relation has not the columns that are expected.
 pub fn refuse(name: &str, expected: &str) -> ! {
-    raise_as(
-        PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-        &Error::new(
-            ErrorKind::InvalidParameter,
-            format!("relation \"{name}\" does not have the columns {expected}"),
+    raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, format!("relation \"{name}\" does not have the columns {expected}"),
         )
         .hint("Give a table or view with columns of these names, such as CREATE VIEW ... AS SELECT x AS a, y AS b, ... \
              FROM ..."),

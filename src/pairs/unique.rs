@@ -1,6 +1,5 @@
 //! A key names one record. Pairs of records with the same key would not say which records they are.
 
-use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::keys::KeyOrder;
@@ -8,7 +7,7 @@ use crate::pairs::output::KeyTexts;
 use crate::pairs::records::{RecordColumn, Records, Relations};
 use crate::pairs::table::is_older;
 use pg::catalog;
-use pg::error::raise_as;
+use pg::error::{raise, sql_error};
 use pg::ffi;
 use pg::function::rows::text_bytes;
 use pg::memory::Scratch;
@@ -20,9 +19,8 @@ use pg::values::text::readable;
 
 /// Fails the statement with 21000, since keys of records are not unique.
 pub fn not_unique(message: String, records: &Records) -> ! {
-    raise_as(
-        PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-        &Error::new(ErrorKind::DataException, message).hint(format!(
+    raise(
+        &sql_error(PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION, message).hint(format!(
             "Name a column whose values are unique, instead of \"{}\".",
             readable(records.key.name.to_bytes())
         )),

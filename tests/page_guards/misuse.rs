@@ -53,7 +53,7 @@ fn lock_again<'r>(page: &PageGuard<'r, SharedLock>) -> PageGuard<'r, ExclusiveLo
 }
 
 fn write_without_log(page: &mut PageGuard<'_, ExclusiveLock>) {
-    page.page_mut(); // E0624
+    page.page(); // E0624
 }
 
 fn copy(page: &PageGuard<'_, SharedLock>) {

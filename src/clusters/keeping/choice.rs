@@ -1,5 +1,6 @@
 //! The argument `keep_by` of clusters.
 
+use pg::error::{raise, sql_error, OrRaise};
 use std::ffi::CStr;
 
 use base::Error;
@@ -7,13 +8,12 @@ use linkage::clusters::Links;
 use linkage::merging::{KeepBy, Place};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
-use super::keyed_relation::{refuse, KeyedRelation};
+use super::keyed_relation::KeyedRelation;
 use super::standings::{counted, Standings};
 use crate::clusters::clustered::Clustered;
 use crate::pairs::records::{check_select, lock, RecordColumn, Records};
 use pg::budget::push;
 use pg::check_for_interrupts;
-use pg::error::{raise, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::text_datum;
 use pg::memory::Scratch;
@@ -128,24 +128,31 @@ impl KeepChoice {
     }
 
     fn missing(&self, key: &[u8]) -> ! {
-        refuse(
-            PgSqlErrorCode::ERRCODE_NO_DATA_FOUND,
-            format!(
-                "record \"{}\" is not in relation \"{}\"",
-                readable(key),
-                self.relation.name
-            ),
-            "It was deleted or merged, or the current user may not see it.",
-            "Find the pairs anew, or give a view that leaves them out.",
+        raise(
+            &sql_error(
+                PgSqlErrorCode::ERRCODE_NO_DATA_FOUND,
+                format!(
+                    "record \"{}\" is not in relation \"{}\"",
+                    readable(key),
+                    self.relation.name
+                ),
+            )
+            .detail("It was deleted or merged, or the current user may not see it.")
+            .hint("Find the pairs anew, or give a view that leaves them out."),
         )
     }
 
     fn twice(&self, key: &[u8]) -> ! {
-        refuse(
-            PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-            format!("more than one record has the key \"{}\"", readable(key)),
-            &format!("The keys are those of relation \"{}\".", self.relation.name),
-            "Name a column whose values are unique.",
+        raise(
+            &sql_error(
+                PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
+                format!("more than one record has the key \"{}\"", readable(key)),
+            )
+            .detail(format!(
+                "The keys are those of relation \"{}\".",
+                self.relation.name
+            ))
+            .hint("Name a column whose values are unique."),
         )
     }
 }

@@ -1,13 +1,12 @@
 //! A relation whose records have a key, with its columns.
 
+use pg::error::{raise, sql_error};
 use std::ffi::{CStr, CString};
 
-use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use pg::catalog;
 use pg::catalog::{is_of_server, operators};
-use pg::error::raise_as;
 use pg::ffi::attribute;
 use pg::relation::OpenRelation;
 use pg::session::tuple_store::StoreColumn;
@@ -18,18 +17,6 @@ use pg::values::text::readable;
 /// A name for messages.
 pub fn text(name: &CStr) -> String {
     readable(name.to_bytes())
-}
-
-/// Fails the statement.
-pub fn refuse(code: PgSqlErrorCode, message: String, detail: &str, hint: &str) -> ! {
-    let mut error = Error::new(ErrorKind::InvalidParameter, message);
-    if !detail.is_empty() {
-        error = error.detail(detail);
-    }
-    if !hint.is_empty() {
-        error = error.hint(hint);
-    }
-    raise_as(code, &error)
 }
 
 /// A column of a table.
@@ -203,21 +190,18 @@ impl KeyedRelation {
 }
 
 pub fn refuse_column(column: &str, relation: &str) -> ! {
-    refuse(
+    raise(&sql_error(
         PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
         format!("column \"{column}\" of relation \"{relation}\" does not exist"),
-        "",
-        "",
-    )
+    ))
 }
 
 fn refuse_order(message: String, of_type: pg_sys::Oid, hint: &str) -> ! {
     let of_type = text(&catalog::type_name(of_type));
     let detail = format!("Its type {of_type} has no order.");
-    refuse(
-        PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-        message,
-        &detail,
-        hint,
+    raise(
+        &sql_error(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, message)
+            .detail(detail.as_str())
+            .hint(hint),
     )
 }

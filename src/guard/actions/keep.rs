@@ -4,6 +4,8 @@
 //! cannot be compared, such as one without a signature or with an empty one, is nobody's yet and may become anybody's;
 //! one that can be compared no more keeps nothing.
 
+use base::{Error, ErrorKind, Result};
+use pg::error::sql_error;
 use std::ffi::c_int;
 
 use linkage::guard::options::GuardAction;
@@ -16,7 +18,7 @@ use crate::guard::prepared::PreparedGuard;
 use crate::guard::row::Row;
 use crate::guard::trigger::call::TriggerCall;
 use pg::catalog::{self, privileges::current_user};
-use pg::message::{sqlstate, words, Message, OrMessage};
+use pg::message::{sqlstate, words};
 
 /// In class 23, integrity constraint violation; PostgreSQL itself does not use it.
 pub const NOT_KEPT: c_int = sqlstate(b"23P86");
@@ -26,7 +28,7 @@ pub const NOT_KEPT: c_int = sqlstate(b"23P86");
 ///
 /// Errors: it has become another (23P86), and the action is `reject`; the signatures are of different shapes; those of
 /// writing to the review table.
-pub fn check(call: &TriggerCall, guard: &PreparedGuard, new: &Row) -> OrMessage<bool> {
+pub fn check(call: &TriggerCall, guard: &PreparedGuard, new: &Row) -> Result<bool> {
     let (Some(keep), Some(old)) = (guard.options.keep, call.old_row()) else {
         return Ok(true);
     };
@@ -57,7 +59,7 @@ fn message(
     old: &Row,
     change: &Change,
     keep: f64,
-) -> Box<Message> {
+) -> Error {
     let primary = words!(
         "updated row for relation \"{}\" is {}too different from what it was",
         catalog::name(guard.top),
@@ -95,15 +97,19 @@ fn message(
             guard.trigger
         ),
     };
-    guard.about(Message::new(NOT_KEPT, primary).detail(detail).hint(hint))
+    guard.about(
+        Error::new(ErrorKind::State(NOT_KEPT), primary)
+            .detail(detail)
+            .hint(hint),
+    )
 }
 
 /// Errors: the guard has the option, and its trigger does not fire for UPDATE (39P01).
-pub fn check_event(call: &TriggerCall, keep: Option<f64>) -> OrMessage<()> {
+pub fn check_event(call: &TriggerCall, keep: Option<f64>) -> Result<()> {
     if keep.is_none() || call.fires_for_update() {
         return Ok(());
     }
-    Err(Message::of(
+    Err(sql_error(
         PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
         "option \"keep\" of bloom_guard needs a trigger fired for UPDATE",
     )

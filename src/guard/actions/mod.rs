@@ -19,8 +19,10 @@ pub mod table_form;
 pub mod too_similar;
 mod written_table;
 
+use base::{Error, Result};
 use linkage::guard::options::GuardAction;
 use linkage::guard::similar_rows::SimilarRows;
+use pg::error::Tell;
 use pgrx::PgLogLevel;
 
 use super::prepared::PreparedGuard;
@@ -28,7 +30,7 @@ use super::row::Row;
 use super::trigger::call::TriggerCall;
 use once::{is_first, News};
 use pg::catalog;
-use pg::message::{words, Message, OrMessage};
+use pg::message::words;
 
 /// Does with a row what the action says, and returns whether the row goes on. `found` has the rows that it is similar
 /// to, if they are known; `message` says so.
@@ -39,8 +41,8 @@ pub fn act(
     guard: &PreparedGuard,
     row: &Row,
     found: Option<&SimilarRows>,
-    message: impl FnOnce() -> Box<Message>,
-) -> OrMessage<bool> {
+    message: impl FnOnce() -> Error,
+) -> Result<bool> {
     match guard.options.action {
         GuardAction::Reject => Err(message()),
         GuardAction::Warn => {
@@ -70,7 +72,7 @@ pub fn act(
     }
 }
 
-fn tell_skipped(guard: &PreparedGuard, message: Box<Message>) {
+fn tell_skipped(guard: &PreparedGuard, message: Error) {
     let hint = match &guard.skipped {
         Some(skipped) => words!(
             " Table \"{}\" has what is left out.",
@@ -79,7 +81,9 @@ fn tell_skipped(guard: &PreparedGuard, message: Box<Message>) {
         None => words!(" Option \"skipped\" can keep what is left out in a table."),
     };
     message
-        .more_detail(b" Further rows of this statement are skipped without a notice.")
-        .more_hint(&hint)
+        .more(
+            " Further rows of this statement are skipped without a notice.",
+            &hint,
+        )
         .send(PgLogLevel::NOTICE);
 }

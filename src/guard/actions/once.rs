@@ -1,5 +1,6 @@
 //! What is told once in a statement.
 
+use pg::error::{sql_error, Tell};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ffi::{c_void, CString};
@@ -10,7 +11,7 @@ use crate::guard::prepared::PreparedGuard;
 use crate::guard::trigger::call::TriggerCall;
 use pg::catalog;
 use pg::entry;
-use pg::message::{words, Message};
+use pg::message::words;
 
 /// What is told of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -71,7 +72,7 @@ pub fn tell_full(call: &TriggerCall, guard: &PreparedGuard) {
     if !is_first(call, guard, News::Full) {
         return;
     }
-    let message = Message::of(
+    let message = sql_error(
         PgSqlErrorCode::ERRCODE_WARNING,
         words!(
             "new row for relation \"{}\" is not compared: more than 90 % of the \

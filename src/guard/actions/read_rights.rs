@@ -1,15 +1,17 @@
 //! Whose rows may be searched, and who may be told of what was found.
 
+use base::{Error, Result};
 use linkage::guard::similar_rows::{SimilarRow, SimilarRows};
+use pg::error::sql_error;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::guard::prepared::PreparedGuard;
 use pg::catalog;
 use pg::catalog::privileges::{current_user, has_policies_for, is_owner, may_select};
-use pg::message::{words, Message, OrMessage};
+use pg::message::words;
 
-fn permission_denied(table: pg_sys::Oid) -> Box<Message> {
-    Message::of(
+fn permission_denied(table: pg_sys::Oid) -> Error {
+    sql_error(
         PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
         words!("permission denied for table {}", catalog::name(table)),
     )
@@ -20,7 +22,7 @@ fn permission_denied(table: pg_sys::Oid) -> Box<Message> {
 /// and the casts that make keys a text run as the invoking user; `PrimaryKey::text` says which casts are used.
 ///
 /// Errors: the owner may not (42501).
-pub fn check_owner(guard: &PreparedGuard) -> OrMessage<()> {
+pub fn check_owner(guard: &PreparedGuard) -> Result<()> {
     if !guard.is_list() || is_owner(guard.searched, guard.owner) {
         return Ok(());
     }
@@ -47,7 +49,7 @@ pub fn check_review_owner(
     guard: &PreparedGuard,
     found: &SimilarRows,
     review: pg_sys::Oid,
-) -> OrMessage<()> {
+) -> Result<()> {
     let user = current_user();
     if is_owner(guard.top, user) || !is_owner(review, user) {
         return Ok(());

@@ -1,12 +1,12 @@
 //! The review table, to which action `flag` writes pairs of similar rows.
 
+use base::Result;
 use linkage::guard::similar_rows::SimilarRows;
 use pgrx::{pg_sys, IntoDatum};
 
 use super::table_form::REVIEW;
 use super::written_table::WrittenTable;
 use pg::function::rows::text_datum;
-use pg::message::OrMessage;
 use pg::session::Session;
 use pg::sql::Sql;
 
@@ -23,7 +23,7 @@ impl ReviewTable {
     /// with a block list, the keys of a pair are of two tables, so they are not compared.
     ///
     /// Errors: it is no table (42809), lacks columns (42703), or has them of other types (42804).
-    pub fn new(table: pg_sys::Oid, with_list: bool) -> OrMessage<ReviewTable> {
+    pub fn new(table: pg_sys::Oid, with_list: bool) -> Result<ReviewTable> {
         let mut insert = Sql::new("INSERT INTO ")
             .relation(table)
             .text(" (key, duplicate, similarity, found_at) SELECT $1, $2, $3, pg_catalog.now()");
@@ -44,7 +44,7 @@ impl ReviewTable {
     /// Enters a pair for each of the best rows, as [`WrittenTable::enter`] says.
     ///
     /// Errors: those of [`WrittenTable::enter`].
-    pub fn enter(&self, owner: pg_sys::Oid, key: &[u8], found: &SimilarRows) -> OrMessage<()> {
+    pub fn enter(&self, owner: pg_sys::Oid, key: &[u8], found: &SimilarRows) -> Result<()> {
         let pairs = found.best.iter().map(|row| {
             let similarity = row.similarity.into_datum().expect("not NULL");
             [text_datum(key), text_datum(&row.key), similarity]

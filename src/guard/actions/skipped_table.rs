@@ -1,5 +1,6 @@
 //! The table of the rows that action `skip` leaves out.
 
+use base::Result;
 use std::ffi::CStr;
 
 use linkage::guard::similar_rows::SimilarRow;
@@ -11,7 +12,6 @@ use crate::guard::row::Row;
 use pg::catalog::privileges::current_user;
 use pg::ffi;
 use pg::function::rows::text_datum;
-use pg::message::OrMessage;
 use pg::relation::OpenRelation;
 use pg::session::{SavedPlan, Session};
 use pg::sql::Sql;
@@ -37,7 +37,7 @@ impl SkippedTable {
     /// `guarded` is the table that the trigger fires for. Generated columns, which are not computed yet, are left out.
     ///
     /// Errors: those of [`WrittenTable::new`].
-    pub fn new(table: pg_sys::Oid, guarded: pg_sys::Oid) -> OrMessage<SkippedTable> {
+    pub fn new(table: pg_sys::Oid, guarded: pg_sys::Oid) -> Result<SkippedTable> {
         let insert = Sql::new("INSERT INTO ").relation(table).text(
             " (record, duplicate, similarity, found_at, who) SELECT $1, CASE WHEN \
                 $2 THEN $3 END, CASE WHEN $2 THEN $4 END, pg_catalog.now(), $5",
@@ -69,12 +69,7 @@ impl SkippedTable {
     /// invoking user.
     ///
     /// Errors: those of [`WrittenTable::enter`], and of casts and outputs of the row's types.
-    pub fn enter(
-        &self,
-        owner: pg_sys::Oid,
-        row: &Row,
-        similar: Option<&SimilarRow>,
-    ) -> OrMessage<()> {
+    pub fn enter(&self, owner: pg_sys::Oid, row: &Row, similar: Option<&SimilarRow>) -> Result<()> {
         let session = Session::begin(false);
         // SAFETY: the row is that of the trigger, with the columns of its table. There is a user of this OID.
         let (row, user) = unsafe {

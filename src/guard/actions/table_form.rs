@@ -1,5 +1,7 @@
 //! Whether a guard can write to a table.
 
+use base::Result;
+use pg::error::sql_error;
 use std::ffi::CStr;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
@@ -7,7 +9,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use crate::guard::tables::column::wrong_type;
 use pg::catalog;
 use pg::ffi;
-use pg::message::{words, Message, OrMessage};
+use pg::message::words;
 use pg::relation::OpenRelation;
 
 /// What a table must be that a guard writes to.
@@ -70,12 +72,12 @@ pub static SKIPPED: TableForm = TableForm {
 impl TableForm {
     /// Errors: it is no table (42809), lacks columns (42703), has them of other types (42804), or cannot be written to
     /// by values for these columns and ON CONFLICT DO NOTHING (42P16).
-    pub fn check(&self, table: pg_sys::Oid) -> OrMessage<()> {
+    pub fn check(&self, table: pg_sys::Oid) -> Result<()> {
         if !matches!(
             catalog::kind(table),
             pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE
         ) {
-            return Err(Message::of(
+            return Err(sql_error(
                 PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
                 words!(
                     "{} \"{}\" is not a table",
@@ -91,7 +93,7 @@ impl TableForm {
         self.check_constraints(&open)
     }
 
-    fn check_columns(&self, table: pg_sys::Oid) -> OrMessage<()> {
+    fn check_columns(&self, table: pg_sys::Oid) -> Result<()> {
         let mut lacking: Vec<&str> = Vec::new();
         for &(name, declaration, of_type) in self.columns {
             let Some(column) = catalog::column(table, name) else {
@@ -107,7 +109,7 @@ impl TableForm {
         if lacking.is_empty() {
             return Ok(());
         }
-        Err(Message::of(
+        Err(sql_error(
             PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
             words!(
                 "{} \"{}\" lacks columns: {}",
@@ -124,7 +126,7 @@ impl TableForm {
     }
 
     /// Errors: a column that the guard does not write needs a value.
-    fn check_not_null(&self, table: &OpenRelation) -> OrMessage<()> {
+    fn check_not_null(&self, table: &OpenRelation) -> Result<()> {
         // A trigger may fill a column that has no default.
         let has_triggers = !table.trigdesc.is_null();
         // SAFETY: an open relation has a descriptor, with as many columns as it says.
@@ -138,7 +140,7 @@ impl TableForm {
             let is_written = self.columns.iter().any(|(written, ..)| *written == name);
             let is_filled = column.atthasdef || column.attidentity != 0 || has_triggers;
             if column.attnotnull && !column.attisdropped && !is_written && !is_filled {
-                return Err(Message::of(
+                return Err(sql_error(
                     PgSqlErrorCode::ERRCODE_INVALID_TABLE_DEFINITION,
                     words!(
                         "column \"{}\" of {} \"{}\" is not null and has no default",
@@ -159,7 +161,7 @@ impl TableForm {
     }
 
     /// Errors: a unique constraint is deferrable, so PostgreSQL refuses ON CONFLICT DO NOTHING.
-    fn check_constraints(&self, table: &OpenRelation) -> OrMessage<()> {
+    fn check_constraints(&self, table: &OpenRelation) -> Result<()> {
         for oid in table.indexes() {
             let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
             // SAFETY: an open index has its row of pg_index.
@@ -168,7 +170,7 @@ impl TableForm {
                 form.indisunique && !form.indimmediate
             };
             if is_deferrable {
-                return Err(Message::of(
+                return Err(sql_error(
                     PgSqlErrorCode::ERRCODE_INVALID_TABLE_DEFINITION,
                     words!(
                         "constraint \"{}\" of {} \"{}\" is deferrable",

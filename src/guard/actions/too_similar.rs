@@ -1,5 +1,6 @@
 //! What a guard says of a row that is too similar to others.
 
+use base::{Error, ErrorKind};
 use std::ffi::c_int;
 
 use linkage::guard::options::GuardAction;
@@ -8,18 +9,18 @@ use linkage::guard::similar_rows::{SimilarRow, SimilarRows};
 use super::read_rights::may_read;
 use crate::guard::prepared::PreparedGuard;
 use pg::catalog::{self, privileges::current_user};
-use pg::message::{sqlstate, words, Message};
+use pg::message::{sqlstate, words};
 
 /// In class 23, integrity constraint violation; PostgreSQL itself does not use it.
 pub const TOO_SIMILAR: c_int = sqlstate(b"23P85");
 
 /// "new row … is too similar to …", with the best matches as far as the user may read them.
-pub fn to_rows(guard: &PreparedGuard, found: &SimilarRows) -> Box<Message> {
+pub fn to_rows(guard: &PreparedGuard, found: &SimilarRows) -> Error {
     message(guard).detail(detail(guard, found))
 }
 
 /// The same, where the similar row is not committed, and its transaction waits for this one.
-pub fn to_a_waiting_row(guard: &PreparedGuard) -> Box<Message> {
+pub fn to_a_waiting_row(guard: &PreparedGuard) -> Error {
     message(guard)
         .detail("A transaction in progress has entered a similar row, and waits for this one.")
 }
@@ -32,7 +33,7 @@ pub fn skipped(guard: &PreparedGuard) -> &'static str {
     }
 }
 
-fn message(guard: &PreparedGuard) -> Box<Message> {
+fn message(guard: &PreparedGuard) -> Error {
     let similar_to = match guard.is_list() {
         true => words!("a row of block list \"{}\"", catalog::name(guard.searched)),
         false => words!("an existing row"),
@@ -61,7 +62,7 @@ fn message(guard: &PreparedGuard) -> Box<Message> {
             guard.trigger
         ),
     };
-    guard.about(Message::new(TOO_SIMILAR, primary).hint(hint))
+    guard.about(Error::new(ErrorKind::State(TOO_SIMILAR), primary).hint(hint))
 }
 
 fn detail(guard: &PreparedGuard, found: &SimilarRows) -> Vec<u8> {

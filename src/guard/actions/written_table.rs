@@ -1,12 +1,14 @@
 //! A table that a guard writes to: the way of the write, and as whom.
 
+use base::Result;
+use pg::error::sql_error;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::acting_user;
 use super::switched_user::SwitchedUser;
 use super::table_form::TableForm;
 use pg::catalog::{self, privileges::current_user};
-use pg::message::{words, Message, OrMessage};
+use pg::message::words;
 use pg::session::{SavedPlan, Session};
 use pg::sql::Sql;
 
@@ -29,7 +31,7 @@ impl<const N: usize> WrittenTable<N> {
         form: &'static TableForm,
         insert: Sql,
         parameters: [pg_sys::Oid; N],
-    ) -> OrMessage<WrittenTable<N>> {
+    ) -> Result<WrittenTable<N>> {
         form.check(table)?;
         let insert = insert.text(" ON CONFLICT DO NOTHING");
         Ok(WrittenTable {
@@ -49,7 +51,7 @@ impl<const N: usize> WrittenTable<N> {
         session: &Session,
         owner: pg_sys::Oid,
         rows: impl IntoIterator<Item = [pg_sys::Datum; N]>,
-    ) -> OrMessage<()> {
+    ) -> Result<()> {
         let tables = if current_user() == owner {
             None
         } else {
@@ -78,7 +80,7 @@ impl<const N: usize> WrittenTable<N> {
         tables: &[pg_sys::Oid],
         owner: pg_sys::Oid,
         values: [pg_sys::Datum; N],
-    ) -> OrMessage<()> {
+    ) -> Result<()> {
         let insertion = self.insert_returning.open(session, values);
         // SAFETY: the cursor is open.
         let is_as_seen = unsafe { acting_user::stays_within(insertion.portal(), tables) }
@@ -87,7 +89,7 @@ impl<const N: usize> WrittenTable<N> {
             insertion.each(|_| ());
             return Ok(());
         }
-        Err(Message::of(
+        Err(sql_error(
             PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
             words!(
                 "{} \"{}\" was changed while it was written to",

@@ -1,5 +1,6 @@
 //! A table that is searched.
 
+use base::Result;
 use std::ffi::CStr;
 
 use pgrx::pg_sys;
@@ -9,7 +10,6 @@ use crate::guard::compare::within::WithinColumns;
 use crate::guard::compare::Judge;
 use crate::guard::tables::column::signature_column;
 use crate::guard::tables::key::PrimaryKey;
-use pg::message::OrMessage;
 use pg::relation::OpenRelation;
 
 /// A table with rows, and what a search in it needs.
@@ -35,7 +35,7 @@ impl SearchTarget {
         column: &CStr,
         within: WithinColumns,
         judge: &dyn Judge,
-    ) -> OrMessage<SearchTarget> {
+    ) -> Result<SearchTarget> {
         let column = signature_column(table, column)?;
         let open = OpenRelation::locked_table(table);
         let indexes = SearchIndex::best(&open, column, &within);

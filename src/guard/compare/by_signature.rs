@@ -10,7 +10,6 @@ use super::{Change, Judge, JudgedRow, Subject};
 use crate::guard::options::GuardOptions;
 use access::SignatureType;
 use pg::error::OrRaise;
-use pg::message::OrMessage;
 use types::{Bloom, MinhashBits, NewMinhashQuery, NewQuery};
 
 /// A signature of a row that is checked, or of one that it is compared with.
@@ -164,7 +163,7 @@ impl Judge for SignatureJudge {
         "signatures"
     }
 
-    fn columns(&self, _table: pg_sys::Oid, signature: i16) -> OrMessage<Vec<i16>> {
+    fn columns(&self, _table: pg_sys::Oid, signature: i16) -> Result<Vec<i16>> {
         Ok(vec![signature])
     }
 

@@ -1,5 +1,6 @@
 //! Rows whose signatures may be similar are compared by their tokens, exactly: option `verify`.
 
+use base::Result;
 use std::cell::{Cell, RefCell};
 use std::ffi::CString;
 
@@ -13,7 +14,6 @@ use super::{Change, Judge, JudgedRow, Subject};
 use crate::guard::options::GuardOptions;
 use crate::guard::tables::column::{check_stored, undefined_column, wrong_type};
 use pg::error::OrRaise;
-use pg::message::OrMessage;
 use pg::{catalog, check_for_interrupts};
 use types::Tokens;
 
@@ -46,7 +46,7 @@ impl Judge for TokenJudge {
         "signatures and tokens"
     }
 
-    fn columns(&self, table: pg_sys::Oid, signature: i16) -> OrMessage<Vec<i16>> {
+    fn columns(&self, table: pg_sys::Oid, signature: i16) -> Result<Vec<i16>> {
         let name = &self.column;
         let Some(number) = catalog::column(table, name) else {
             return Err(undefined_column(table, name));

@@ -10,6 +10,7 @@ pub mod by_tokens;
 pub mod decisions;
 pub mod within;
 
+use base::Result;
 use pgrx::pg_sys;
 use signature::similarity::Measure;
 
@@ -19,7 +20,6 @@ use by_tokens::TokenJudge;
 use super::options::GuardOptions;
 use super::row::Row;
 use access::SignatureType;
-use pg::message::OrMessage;
 
 /// A row, and the columns of its table that a judge reads, in the judge's order.
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ pub trait Judge {
     /// Its columns in a table, where that of signatures has this number.
     ///
     /// Errors: there is no such column (42703), it is of another type (42804), or virtual (0A000).
-    fn columns(&self, table: pg_sys::Oid, signature: i16) -> OrMessage<Vec<i16>>;
+    fn columns(&self, table: pg_sys::Oid, signature: i16) -> Result<Vec<i16>>;
 
     /// From which similarity of signatures on rows are candidates.
     fn searched_from(&self, measure: Measure) -> f64;

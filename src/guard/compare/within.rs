@@ -1,5 +1,7 @@
 //! Columns in which rows must be equal to be compared, such as that of the tenant.
 
+use base::{Error, Result};
+use pg::error::sql_error;
 use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgSqlErrorCode};
@@ -8,7 +10,7 @@ use crate::guard::row::Row;
 use crate::guard::tables::column::{check_stored, undefined_column, wrong_type};
 use pg::catalog;
 use pg::ffi;
-use pg::message::{words, Message, OrMessage};
+use pg::message::words;
 
 /// Columns of one table; none if all rows are compared.
 #[derive(Default)]
@@ -35,7 +37,7 @@ impl WithinColumns {
     ///
     /// Errors: there is no such column (42703), it is the signature column or a system column (42P10), it is named
     /// twice (42701), it is virtual (0A000), or its type has no default equality operator (42883).
-    pub fn of(table: pg_sys::Oid, names: &[CString], signature: i16) -> OrMessage<WithinColumns> {
+    pub fn of(table: pg_sys::Oid, names: &[CString], signature: i16) -> Result<WithinColumns> {
         let mut columns: Vec<WithinColumn> = Vec::new();
         for name in names {
             let number = number_of(table, name)?;
@@ -43,7 +45,7 @@ impl WithinColumns {
                 return Err(not_within(words!("signature column"), table, name));
             }
             if columns.iter().any(|column| column.number == number) {
-                return Err(Message::of(
+                return Err(sql_error(
                     PgSqlErrorCode::ERRCODE_DUPLICATE_COLUMN,
                     words!(
                         "column \"{}\" is named twice in option \"within\" of bloom_guard",
@@ -80,7 +82,7 @@ impl WithinColumns {
     /// The columns of the same names in another table, or in a partition. Values are compared as those of this one.
     ///
     /// Errors: a column is not there (42703), is of another type (42804), or virtual (0A000).
-    pub fn in_table(&self, table: pg_sys::Oid, names: &[CString]) -> OrMessage<WithinColumns> {
+    pub fn in_table(&self, table: pg_sys::Oid, names: &[CString]) -> Result<WithinColumns> {
         let column = |(column, name): (&WithinColumn, &CString)| {
             let number = number_of(table, name)?;
             let of_type = catalog::column_type(table, number);
@@ -96,7 +98,7 @@ impl WithinColumns {
         };
         let columns = self.columns.iter().zip(names).map(column);
         Ok(WithinColumns {
-            columns: columns.collect::<OrMessage<_>>()?,
+            columns: columns.collect::<Result<_>>()?,
         })
     }
 
@@ -188,7 +190,7 @@ impl WithinColumn {
 /// The number of a column that is not one of the system's.
 ///
 /// Errors: there is none (42703), or it is a system column (42P10).
-fn number_of(table: pg_sys::Oid, name: &CStr) -> OrMessage<i16> {
+fn number_of(table: pg_sys::Oid, name: &CStr) -> Result<i16> {
     // SAFETY: a look-up in the catalogs by OID and by a C string.
     match unsafe { pg_sys::get_attnum(table, name.as_ptr()) } {
         0 => Err(undefined_column(table, name)),
@@ -197,8 +199,8 @@ fn number_of(table: pg_sys::Oid, name: &CStr) -> OrMessage<i16> {
     }
 }
 
-fn not_within(what: Vec<u8>, table: pg_sys::Oid, name: &CStr) -> Box<Message> {
-    Message::of(
+fn not_within(what: Vec<u8>, table: pg_sys::Oid, name: &CStr) -> Error {
+    sql_error(
         PgSqlErrorCode::ERRCODE_INVALID_COLUMN_REFERENCE,
         words!(
             "option \"within\" of bloom_guard cannot name {} \"{}\" of relation \"{}\"",
@@ -209,8 +211,8 @@ fn not_within(what: Vec<u8>, table: pg_sys::Oid, name: &CStr) -> Box<Message> {
     )
 }
 
-fn no_equality(table: pg_sys::Oid, name: &CStr, of_type: pg_sys::Oid) -> Box<Message> {
-    Message::of(
+fn no_equality(table: pg_sys::Oid, name: &CStr, of_type: pg_sys::Oid) -> Error {
+    sql_error(
         PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION,
         words!(
             "could not identify an equality operator for type {}",

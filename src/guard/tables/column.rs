@@ -1,12 +1,14 @@
 //! Columns that a guard reads: whether they are there, and of the types that they must be of.
 
+use base::{Error, Result};
+use pg::error::sql_error;
 use std::ffi::CStr;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use access::SignatureType;
 use pg::catalog;
-use pg::message::{words, Message, OrMessage};
+use pg::message::words;
 use types::objects::{is_bits, is_signature};
 
 /// A column of signatures.
@@ -19,7 +21,7 @@ pub struct SignatureColumn {
 /// The column of type `bloom` or `minhash_bits` that has this name.
 ///
 /// Errors: there is no such column (42703), or it is of another type (42804).
-pub fn signature_column(relation: pg_sys::Oid, column: &CStr) -> OrMessage<SignatureColumn> {
+pub fn signature_column(relation: pg_sys::Oid, column: &CStr) -> Result<SignatureColumn> {
     either(relation, column, c"bloom or minhash_bits", |_| true)
 }
 
@@ -30,7 +32,7 @@ pub fn signature_column_of(
     relation: pg_sys::Oid,
     column: &CStr,
     of_type: SignatureType,
-) -> OrMessage<SignatureColumn> {
+) -> Result<SignatureColumn> {
     let wanted = match of_type {
         SignatureType::Filter => c"bloom",
         SignatureType::Bits => c"minhash_bits",
@@ -45,7 +47,7 @@ fn either(
     column: &CStr,
     wanted: &CStr,
     is_wanted: impl FnOnce(SignatureType) -> bool,
-) -> OrMessage<SignatureColumn> {
+) -> Result<SignatureColumn> {
     let Some(number) = catalog::column(relation, column) else {
         return Err(undefined_column(relation, column));
     };
@@ -68,7 +70,7 @@ fn either(
 pub fn check_comparable(
     (table, column): (pg_sys::Oid, SignatureColumn),
     (other, of_other): (pg_sys::Oid, SignatureColumn),
-) -> OrMessage<()> {
+) -> Result<()> {
     let [(ours, modifier), (theirs, of_theirs)] =
         [(table, column), (other, of_other)].map(|(t, c)| catalog::base_type(t, c.number));
     let is_bits = column.of_type == SignatureType::Bits;
@@ -76,7 +78,7 @@ pub fn check_comparable(
     if column.of_type == of_other.of_type && (are_of_one_size || !is_bits) {
         return Ok(());
     }
-    Err(Message::of(
+    Err(sql_error(
         PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
         words!(
             "column \"{}\" of relation \"{}\" is of type {}, and column \"{}\" of \
@@ -97,8 +99,8 @@ pub fn check_comparable(
 
 /// 42703.
 #[cold]
-pub fn undefined_column(relation: pg_sys::Oid, column: &CStr) -> Box<Message> {
-    Message::of(
+pub fn undefined_column(relation: pg_sys::Oid, column: &CStr) -> Error {
+    sql_error(
         PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
         words!(
             "column \"{}\" of relation \"{}\" does not exist",
@@ -109,13 +111,13 @@ pub fn undefined_column(relation: pg_sys::Oid, column: &CStr) -> Box<Message> {
 }
 
 /// Errors: the column is a virtual generated one (0A000), which has no stored values that could be compared.
-pub fn check_stored(table: pg_sys::Oid, column: i16) -> OrMessage<()> {
+pub fn check_stored(table: pg_sys::Oid, column: i16) -> Result<()> {
     // SAFETY: a look-up in the catalogs by OID and number.
     if unsafe { pg_sys::get_attgenerated(table, column) } as u8 != b'v' {
         return Ok(());
     }
     let name = catalog::column_name(table, column);
-    Err(Message::of(
+    Err(sql_error(
         PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
         words!(
             "bloom_guard cannot check virtual generated column \"{}\"",
@@ -133,8 +135,8 @@ pub fn wrong_type(
     column: &CStr,
     is: pg_sys::Oid,
     wanted: &CStr,
-) -> Box<Message> {
-    Message::of(
+) -> Error {
+    sql_error(
         PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
         words!(
             "column \"{}\" of {} \"{}\" is of type {}, not {}",

@@ -1,5 +1,7 @@
 //! A table with all its partitions, and whether their rows can be searched.
 
+use base::{Error, Result};
+use pg::error::sql_error;
 use std::ffi::CStr;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
@@ -7,7 +9,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use super::column::signature_column;
 use pg::catalog::{self, storage::is_read_from};
 use pg::check_for_interrupts;
-use pg::message::{words, Message, OrMessage};
+use pg::message::words;
 use pg::relation::{self, OpenRelation};
 
 /// All tables of a partition tree, or the one table.
@@ -23,7 +25,7 @@ impl PartitionTree {
     ///
     /// Errors: a relation that is no table of this server (42809), or a table whose rows cannot be searched in its own
     /// storage (0A000).
-    pub fn to_search(top: pg_sys::Oid, column: &CStr) -> OrMessage<PartitionTree> {
+    pub fn to_search(top: pg_sys::Oid, column: &CStr) -> Result<PartitionTree> {
         let tree = PartitionTree::of(top, false)?;
         tree.check_storage(top, column)?;
         Ok(tree)
@@ -32,11 +34,11 @@ impl PartitionTree {
     /// A tree that is not to be searched. Its leaves may be foreign tables.
     ///
     /// Errors: a relation that is no table (42809).
-    pub fn with_foreign_tables(top: pg_sys::Oid) -> OrMessage<PartitionTree> {
+    pub fn with_foreign_tables(top: pg_sys::Oid) -> Result<PartitionTree> {
         PartitionTree::of(top, true)
     }
 
-    fn of(top: pg_sys::Oid, with_foreign: bool) -> OrMessage<PartitionTree> {
+    fn of(top: pg_sys::Oid, with_foreign: bool) -> Result<PartitionTree> {
         let mut tree = PartitionTree {
             leaves: Vec::new(),
             all: Vec::new(),
@@ -53,7 +55,7 @@ impl PartitionTree {
                     to_visit.extend(OpenRelation::locked_table(table).partitions(true));
                 }
                 _ => {
-                    return Err(Message::of(
+                    return Err(sql_error(
                         PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
                         words!("cannot check against relation \"{}\"", catalog::name(table)),
                     )
@@ -69,7 +71,7 @@ impl PartitionTree {
     }
 
     /// Errors: the rows are not in the tables themselves, or are kept by another access method than heap (0A000).
-    fn check_storage(&self, top: pg_sys::Oid, column: &CStr) -> OrMessage<()> {
+    fn check_storage(&self, top: pg_sys::Oid, column: &CStr) -> Result<()> {
         self.leaves
             .iter()
             .try_for_each(|&leaf| check_access_method(leaf))?;
@@ -93,8 +95,8 @@ impl PartitionTree {
     }
 }
 
-fn not_searchable(table: pg_sys::Oid) -> Box<Message> {
-    Message::of(
+fn not_searchable(table: pg_sys::Oid) -> Error {
+    sql_error(
         PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
         words!(
             "bloom_guard cannot check against table \"{}\"",
@@ -106,7 +108,7 @@ fn not_searchable(table: pg_sys::Oid) -> Box<Message> {
 /// The search reads the headers of heap's tuples to know which rows are not committed. The table is locked.
 ///
 /// Errors: another access method (0A000).
-fn check_access_method(table: pg_sys::Oid) -> OrMessage<()> {
+fn check_access_method(table: pg_sys::Oid) -> Result<()> {
     let open = OpenRelation::locked_table(table);
     if open.is_heap() {
         return Ok(());

@@ -1,6 +1,7 @@
 //! The prepared guards of this session's triggers. A guard is prepared again when something that it depends on has
 //! changed.
 
+use base::Result;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -12,7 +13,6 @@ use super::call::TriggerCall;
 use super::first_use;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::tables::partition_tree;
-use pg::message::OrMessage;
 use pg::session_state::map_bytes;
 use pg::{entry, ffi};
 
@@ -32,7 +32,7 @@ pg::session_state! {
 /// The guard of the trigger that has fired. All tables that it reads are locked.
 ///
 /// Errors: as for [`first_use::prepare`].
-pub fn guard(call: &TriggerCall) -> OrMessage<Rc<PreparedGuard>> {
+pub fn guard(call: &TriggerCall) -> Result<Rc<PreparedGuard>> {
     listen();
     // A partition can be attached while the tables are locked, and even while the statement runs.
     // SAFETY: a trigger runs in a transaction. Locking a table takes in invalidations in the same way.

@@ -1,5 +1,7 @@
 //! What the trigger manager passes, and whether the trigger was declared as the guard needs it.
 
+use base::{Error, Result};
+use pg::error::sql_error;
 use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgSqlErrorCode};
@@ -7,7 +9,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use crate::guard::candidates::RowTid;
 use crate::guard::options::GuardOptions;
 use crate::guard::row::Row;
-use pg::message::{words, Message, OrMessage};
+use pg::message::words;
 
 /// A call of the trigger function.
 pub struct TriggerCall {
@@ -17,8 +19,8 @@ pub struct TriggerCall {
     pub function: *mut pg_sys::FmgrInfo,
 }
 
-fn protocol_violated(message: impl Into<Vec<u8>>) -> Box<Message> {
-    Message::of(
+fn protocol_violated(message: impl Into<base::error::Text>) -> Error {
+    sql_error(
         PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
         message,
     )
@@ -29,7 +31,7 @@ impl TriggerCall {
     ///
     /// # Safety
     /// `fcinfo` is that of a running call, and the result does not outlive the call.
-    pub unsafe fn of(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<TriggerCall> {
+    pub unsafe fn of(fcinfo: pg_sys::FunctionCallInfo) -> Result<TriggerCall> {
         // SAFETY: `fcinfo` is that of a running call. Its context is NULL or a node, and a TriggerData node is
         // complete.
         unsafe {
@@ -49,7 +51,7 @@ impl TriggerCall {
     }
 
     /// Errors: the trigger is not for rows, or for other events than INSERT and UPDATE, or INSTEAD OF them (39P01).
-    fn check_event(&self) -> OrMessage<()> {
+    fn check_event(&self) -> Result<()> {
         if self.event() & pg_sys::TRIGGER_EVENT_ROW == 0 {
             return Err(
                 protocol_violated("function \"bloom_guard\" must be fired for each row")
@@ -177,7 +179,7 @@ impl TriggerCall {
     }
 
     /// Errors: the trigger fires BEFORE or AFTER the event, and the action needs the other (39P01).
-    pub fn check_timing(&self, options: &GuardOptions) -> OrMessage<()> {
+    pub fn check_timing(&self, options: &GuardOptions) -> Result<()> {
         let action = options.action;
         let wanted = if action.is_before() {
             (

@@ -1,5 +1,6 @@
 //! Which row is checked, and what comes of it.
 
+use base::Result;
 use linkage::guard::options::GuardAction;
 
 use super::call::TriggerCall;
@@ -14,14 +15,13 @@ use crate::guard::compare::decisions::write::decide;
 use crate::guard::compare::decisions::DecidedRow;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::row::Row;
-use pg::message::OrMessage;
 use pg::values::varlena::is_same_varlena;
 
 /// Action `skip`: the row is not in the table yet, and is left out if it is too similar to another one, or left as it
 /// is if it would become another. Returns whether it goes on.
 ///
 /// Errors: those of writing to the table of skipped rows.
-pub fn before(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<bool> {
+pub fn before(call: &TriggerCall, guard: &PreparedGuard) -> Result<bool> {
     let new = call.new_row();
     if !keep::check(call, guard, &new)? {
         return Ok(false);
@@ -52,7 +52,7 @@ pub fn before(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<bool> {
 ///
 /// Errors: the row is too similar to another one (23P85), or has become another (23P86), and the action is `reject`;
 /// those of writing to the review table.
-pub fn after(call: &TriggerCall, guard: &PreparedGuard) -> OrMessage<()> {
+pub fn after(call: &TriggerCall, guard: &PreparedGuard) -> Result<()> {
     let new = call.new_row();
     keep::check(call, guard, &new)?;
     let Some(signature) = signature(guard, &new).filter(|signature| !signature.is_empty()) else {
@@ -139,7 +139,7 @@ fn check(
     signature: &ComparedSignature<'_>,
     row: &Row,
     own: Option<RowTid>,
-) -> OrMessage<bool> {
+) -> Result<bool> {
     let Some(within) = guard.own.within.values(row) else {
         return Ok(true);
     };

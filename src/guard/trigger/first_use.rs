@@ -1,5 +1,6 @@
 //! Preparing the guard of a trigger when the trigger first fires in a session.
 
+use base::{Error, ErrorKind, Result};
 use std::ffi::CStr;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
@@ -9,12 +10,12 @@ use crate::guard::actions::keep;
 use crate::guard::options::GuardOptions;
 use crate::guard::prepared::{GuardedTable, PreparedGuard};
 use pg::ffi;
-use pg::message::{words, Message, OrMessage};
+use pg::message::words;
 
 /// Errors: as for [`GuardOptions::parse`], [`GuardedTable::of`] and [`PreparedGuard::of`]; the trigger fires BEFORE or
 /// AFTER the event and the action needs the other, or the option `keep` and it does not fire for UPDATE (39P01); action
 /// `flag`, and the table has no primary key (42704).
-pub fn prepare(call: &TriggerCall) -> OrMessage<PreparedGuard> {
+pub fn prepare(call: &TriggerCall) -> Result<PreparedGuard> {
     let options = GuardOptions::parse(&call.args())?;
     call.check_timing(&options)?;
     keep::check_event(call, options.keep)?;
@@ -28,8 +29,9 @@ pub fn prepare(call: &TriggerCall) -> OrMessage<PreparedGuard> {
 }
 
 /// Adds to the error about a column that is not there which trigger has named it: whoever enters a row has not.
-fn if_renamed(error: Box<Message>, trigger: &CStr) -> Box<Message> {
-    if !error.is_of(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN) || error.has_hint() {
+fn if_renamed(error: Error, trigger: &CStr) -> Error {
+    let undefined = ErrorKind::State(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN as i32);
+    if error.kind() != undefined || error.hint_text().is_some() {
         return error;
     }
     error

@@ -11,12 +11,13 @@ mod first_use;
 mod partition_moves;
 mod version;
 
+use base::Result;
+use pg::error::OrRaise;
 use pgrx::pg_sys;
 
 use call::TriggerCall;
 
 use pg::entry;
-use pg::message::OrMessage;
 use pg::values::varlena::NewValue;
 
 /// `() RETURNS trigger`
@@ -25,14 +26,14 @@ use pg::values::varlena::NewValue;
 #[entry(volatile, called_on_null, parallel_unsafe)]
 fn bloom_guard(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the server calls this function with the record of the call, which lives until it returns.
-    NewValue(unsafe { run(fcinfo) }.unwrap_or_else(|message| message.raise()))
+    NewValue(unsafe { run(fcinfo) }.or_raise())
 }
 
 /// Returns the row that goes on; NULL if a BEFORE trigger skips it, or for an AFTER trigger.
 ///
 /// # Safety
 /// `fcinfo` is that of the running call.
-unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
+unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     // SAFETY: the server's call runs until this function returns, so `call` does not outlive it.
     let call = unsafe { TriggerCall::of(fcinfo)? };
     let guard = cache::guard(&call)?;

@@ -1,5 +1,6 @@
 //! Rows of a child that are deleted, since they would collide.
 
+use pg::error::raise;
 use std::ffi::CStr;
 
 use pgrx::pg_sys;
@@ -42,7 +43,7 @@ impl MergeRun<'_> {
         let all = Sql::new("bloom_merge_collisions");
         if let Some(obstacle) = reach::of_dropped(child, self.children, &all, self.session).first()
         {
-            obstacle.raise();
+            raise(&obstacle);
         }
         // What belongs to other clusters is redirected before the row goes, so that each merge can be taken back by
         // itself.

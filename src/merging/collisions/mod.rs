@@ -5,12 +5,14 @@ mod dropped;
 pub mod image;
 pub mod reach;
 
+use base::Error;
+use pg::error::sql_error;
 use std::ffi::{CStr, CString};
 use std::rc::Rc;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::merging::child::{Child, Obstacle};
+use crate::merging::child::Child;
 use crate::merging::references::{array, oid};
 use crate::merging::subject::{text, Subject};
 use image::Image;
@@ -143,15 +145,16 @@ pub fn of_child(child: &Child, session: &Session) -> Vec<Uniqueness> {
 
 impl Uniqueness {
     /// Why it cannot be known which rows would be alike.
-    pub fn obstacle(&self, child: &Child) -> Option<Obstacle> {
-        self.of_whole_rows.then(|| Obstacle {
-            code: PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-            message: format!("cannot redirect references of table \"{}\"", child.name),
-            detail: format!(
-                "Index \"{}\" is computed from whole rows, so that it is not known which ones would collide.",
-                text(&self.name)
-            ),
-            hint: "Drop the index, or name the columns in its expression.".to_owned(),
+    pub fn obstacle(&self, child: &Child) -> Option<Error> {
+        self.of_whole_rows.then(|| {
+            let code = PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED;
+            let table = &child.name;
+            sql_error(code, format!("cannot redirect references of table \"{table}\""))
+                .detail(format!(
+                    "Index \"{}\" is computed from whole rows, so that it is not known which ones would collide.",
+                    text(&self.name)
+                ))
+                .hint("Drop the index, or name the columns in its expression.")
         })
     }
 

@@ -1,29 +1,29 @@
 //! What refers to the rows of a child, and would not let them change or go, or would go with them.
 
+use base::Error;
+use pg::error::sql_error;
 use pgrx::PgSqlErrorCode;
 
 use super::image::{tree_of, Image};
-use crate::merging::child::{Child, Obstacle};
+use crate::merging::child::Child;
 use crate::merging::references::{foreign_keys, Reference};
 use crate::merging::subject::{text, Subject};
 use pg::session::Session;
 use pg::sql;
 use pg::sql::Sql;
 
-fn obstacle(reference: &Reference, child: &Child, keeps: bool) -> Obstacle {
+fn obstacle(reference: &Reference, child: &Child, keeps: bool) -> Error {
     let name = text(&reference.name);
-    Obstacle {
-        code: PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION,
-        message: match keeps {
-            true => format!("foreign key \"{name}\" does not let rows change or go"),
-            false => format!("foreign key \"{name}\" would delete or change rows"),
-        },
-        detail: format!(
+    let message = match keeps {
+        true => format!("foreign key \"{name}\" does not let rows change or go"),
+        false => format!("foreign key \"{name}\" would delete or change rows"),
+    };
+    sql_error(PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION, message)
+        .detail(format!(
             "They refer to rows of table \"{}\" that are changed or deleted, and they are not redirected.",
             child.name
-        ),
-        hint: "Change these rows first, or leave these records out.".to_owned(),
-    }
+        ))
+        .hint("Change these rows first, or leave these records out.")
 }
 
 /// Whether a key lets rows refer to what is not there until the transaction ends, when they are redirected themselves.
@@ -50,7 +50,7 @@ pub fn of_redirected(
     children: &[Child],
     subject: Option<&Subject>,
     session: &Session,
-) -> Vec<Obstacle> {
+) -> Vec<Error> {
     let mut found = Vec::new();
     let image = Image::new(child, session);
     for reference in foreign_keys(&image.tree, session) {
@@ -89,12 +89,7 @@ pub fn of_redirected(
 }
 
 /// Why rows of a child cannot be dropped, which are `gone`: `place` (tableoid) and `at` (ctid).
-pub fn of_dropped(
-    child: &Child,
-    children: &[Child],
-    gone: &Sql,
-    session: &Session,
-) -> Vec<Obstacle> {
+pub fn of_dropped(child: &Child, children: &[Child], gone: &Sql, session: &Session) -> Vec<Error> {
     let mut found = Vec::new();
     for reference in foreign_keys(&tree_of(child), session) {
         let keeps = !reference.reaches_children();

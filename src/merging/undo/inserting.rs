@@ -5,12 +5,13 @@ use crate::merging::references::{foreign_keys, oid};
 use crate::merging::row_table::RowTable;
 use crate::merging::subject::text;
 use crate::merging::texts::{exactly, numbered, values};
-use pg::error::notice;
+use pg::error::{notice, sql_error};
 use pg::message::{sqlstate, Message};
 use pg::session::KeptRows;
 use pg::sql;
 use pg::sql::Sql;
-use pg::values::text::{in_message, readable};
+use pg::values::text::readable;
+use pgrx::PgSqlErrorCode;
 
 /// Rows of entries, as bloom_unmerge_inserted and bloom_unmerge_entries, and the statement that inserts them.
 struct Insertion<'a> {
@@ -109,7 +110,8 @@ impl Undo<'_> {
             if missing != 0 {
                 let key = text(&reference.name);
                 let message = format!("record to which foreign key \"{key}\" refers is gone");
-                let violation = Message::new(sqlstate(b"23503"), in_message(&message));
+                let code = PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION;
+                let violation = Message::from(&sql_error(code, message));
                 self.refuse_row(table, &violation, self.other(&violation, Some(missing)));
             }
         }

@@ -1,11 +1,12 @@
 //! Tables in which rows are restored: their rows are found again by the primary keys that entries have.
 
+use pg::error::{raise, sql_error, OrRaise};
 use std::ffi::CString;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::merging::row_table::RowTable;
-use crate::merging::subject::{refuse, text, TableColumn};
+use crate::merging::subject::{text, TableColumn};
 use crate::merging::texts::{exactly, key_is, value, values};
 use pg::catalog;
 use pg::relation;
@@ -16,9 +17,9 @@ use pg::sql::Sql;
 impl RowTable {
     /// A table in which rows are restored, locked until the end of the transaction.
     pub fn restored(oid: pg_sys::Oid, session: &Session) -> RowTable {
-        catalog::check_exists(oid).unwrap_or_else(|message| message.raise());
+        catalog::check_exists(oid).or_raise();
         relation::lock(oid, pg_sys::RowExclusiveLock);
-        catalog::check_exists(oid).unwrap_or_else(|message| message.raise());
+        catalog::check_exists(oid).or_raise();
         RowTable::new(oid, true, session)
     }
 
@@ -29,15 +30,18 @@ impl RowTable {
         let column = |name: &CString| {
             let found = self.columns.iter().find(|column| column.name == *name);
             found.unwrap_or_else(|| {
-                refuse(
-                    PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-                    format!(
-                        "column \"{}\" of table \"{}\" does not exist any more",
-                        text(name),
-                        self.name
+                raise(
+                    &sql_error(
+                        PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+                        format!(
+                            "column \"{}\" of table \"{}\" does not exist any more",
+                            text(name),
+                            self.name
+                        ),
+                    )
+                    .detail(
+                        "A merge cannot be taken back without the columns that it has changed.",
                     ),
-                    "A merge cannot be taken back without the columns that it has changed.",
-                    "",
                 )
             })
         };
@@ -55,11 +59,13 @@ impl RowTable {
         lock: bool,
     ) -> KeptRows<'a> {
         if self.key.is_empty() {
-            refuse(
-                PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                format!("table \"{}\" has no primary key any more", self.name),
-                "Rows that were redirected are found by it.",
-                "Add the primary key again.",
+            raise(
+                &sql_error(
+                    PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    format!("table \"{}\" has no primary key any more", self.name),
+                )
+                .detail("Rows that were redirected are found by it.")
+                .hint("Add the primary key again."),
             );
         }
         // The primary keys under their names as `k0` ..., and the object as text.

@@ -5,17 +5,17 @@ mod lookup;
 mod restoring;
 
 use base::Error;
+use pg::error::{raise, sql_error, OrRaise};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use crate::merging::audit::{is_about, Audit};
 use crate::merging::members::short;
 use crate::merging::references::name_of;
 use crate::merging::row_table::RowTable;
-use crate::merging::subject::{refuse, text, Subject};
+use crate::merging::subject::{text, Subject};
 use crate::merging::texts::{self, exactly, hash, json, stored, value, values};
 use pg::catalog;
 use pg::entry;
-use pg::error::raise;
 use pg::function::arguments::Arguments;
 use pg::session::QueryRow;
 use pg::session::{not_during_recovery, KeptRows, Parameter, Session};
@@ -105,14 +105,12 @@ impl<'a> Undo<'a> {
             raise(&Error::invalid(message))
         };
         if is_undone {
-            refuse(
+            raise(&sql_error(
                 PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 format!("merge {id} was taken back already"),
-                "",
-                "",
-            );
+            ));
         }
-        catalog::check_exists(oid).unwrap_or_else(|message| message.raise());
+        catalog::check_exists(oid).or_raise();
         Undo {
             id,
             audit,
@@ -123,11 +121,13 @@ impl<'a> Undo<'a> {
     }
 
     pub fn refuse(&self, detail: &str, hint: &str) -> ! {
-        refuse(
-            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            format!("merge {} cannot be taken back", self.id),
-            detail,
-            hint,
+        raise(
+            &sql_error(
+                PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("merge {} cannot be taken back", self.id),
+            )
+            .detail(detail)
+            .hint(hint),
         )
     }
 

@@ -1,5 +1,6 @@
 //! What a merge has changed is changed back.
 
+use pgrx::PgSqlErrorCode;
 use std::ffi::CString;
 
 use super::{parameter, text_of, Undo};
@@ -7,11 +8,12 @@ use crate::merging::audit::is_about;
 use crate::merging::references::oid;
 use crate::merging::row_table::RowTable;
 use crate::merging::texts::{exactly, hash, json, numbered, stored, value, values};
-use pg::message::{sqlstate, translated, Message};
+use pg::error::sql_error;
+use pg::message::{translated, Message};
 use pg::session::KeptRows;
 use pg::sql;
 use pg::sql::{literal, Sql};
-use pg::values::text::{in_message, readable};
+use pg::values::text::readable;
 
 /// The members of an object that are the primary key.
 fn picked(object: &str, names: &[CString]) -> Sql {
@@ -38,9 +40,8 @@ impl Undo<'_> {
                 0 => "Change or delete what stands in their way, or take later merges back first, if they were the reason.".to_owned(),
                 other => format!("Take merge {other} back first."),
             };
-            Message::new(sqlstate(b"55000"), in_message(&ours))
-                .detail(in_message(&detail))
-                .hint(in_message(&hint))
+            let code = PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+            sql_error(code, ours).detail(detail).hint(hint)
         })
     }
 

@@ -11,7 +11,7 @@ use crate::pairs::records::{lock, RecordColumn};
 use crate::pairs::source_columns::has;
 use pg::budget::Budget;
 use pg::catalog::is_of_server;
-use pg::error::{notice, raise, raise_as};
+use pg::error::{notice, raise, sql_error};
 use pg::session::read;
 use pg::sql::Sql;
 use pg::values::text::readable;
@@ -39,9 +39,7 @@ impl Labels {
     pub fn read(oid: pg_sys::Oid) -> Labels {
         let name = lock(oid);
         if !has(oid, &[c"a", c"b", c"same"]) {
-            raise_as(
-                PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-                &Error::new(ErrorKind::InvalidParameter, format!(
+            raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, format!(
                     "relation \"{name}\" does not have the columns a, b and same"
                 ))
                     .hint("Give a table or view of labels: a and b are keys of records, same is true if they are the same \
@@ -50,10 +48,9 @@ impl Labels {
         }
         let same = RecordColumn::of(oid, c"same".to_owned(), &name);
         if !is_of_server(same.type_oid) {
-            raise_as(
-                PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-                &Error::new(
-                    ErrorKind::InvalidParameter,
+            raise(
+                &sql_error(
+                    PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
                     format!("column \"same\" of relation \"{name}\" is not boolean"),
                 )
                 .hint("Give a view that says whether a pair is the same by true and false."),

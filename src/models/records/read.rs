@@ -11,7 +11,7 @@ use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::{repeated, Successive};
 use pg::budget::push;
 use pg::catalog::{self, is_of_server};
-use pg::error::{raise, raise_as};
+use pg::error::{raise, sql_error};
 use pg::file::ByteStrings;
 use pg::progress::{self, phases, Progress};
 use pg::session::read;
@@ -282,9 +282,7 @@ impl RecordTexts {
 
 fn null_key(records: &Records) -> ! {
     let key = readable(records.key.name.to_bytes());
-    raise_as(
-        PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
-        &Error::new(ErrorKind::NullNotAllowed, "key of a record is null").hint(format!(
+    raise(&sql_error(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, "key of a record is null").hint(format!(
             "Name a key column that is not null, instead of \"{key}\", or use a view that leaves such records out."
         )),
     )

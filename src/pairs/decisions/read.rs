@@ -12,7 +12,7 @@ use crate::pairs::records::{lock, Records, Relations};
 use crate::pairs::source_columns::{has, refuse};
 use pg::budget::{push, reserve, Budget};
 use pg::check_for_interrupts;
-use pg::error::{raise, raise_as};
+use pg::error::{raise, sql_error};
 use pg::session::read;
 use pg::sql::Sql;
 use pg::values::text::readable;
@@ -214,9 +214,8 @@ fn refuse_one_key(key: &[u8], name: &str) -> ! {
         "both keys of a decision in \"{name}\" are \"{}\"",
         readable(key)
     );
-    raise_as(
-        PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION,
-        &Error::new(ErrorKind::DataException, message)
+    raise(
+        &sql_error(PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION, message)
             .detail("A key names one record, and a pair is of two.")
             .hint("Give a view that leaves such decisions out."),
     )

@@ -8,13 +8,12 @@ mod refresh;
 
 use std::ffi::CString;
 
-use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::records::{is_text, lock, RecordColumn};
 use crate::pairs::unique::has_equality;
 use pg::catalog::{self, is_of_server};
-use pg::error::raise_as;
+use pg::error::{raise, sql_error};
 use pg::function::arguments::Arguments;
 use pg::session::read;
 use pg::sql::Sql;
@@ -44,11 +43,7 @@ impl NewRecords {
     pub fn lock(oid: pg_sys::Oid) -> NewRecords {
         let name = lock(oid);
         let Ok(key) = RecordColumn::find(oid, CString::from(c"key")) else {
-            raise_as(
-                PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-                &Error::new(
-                    ErrorKind::InvalidParameter,
-                    format!("relation \"{name}\" does not have the column key"),
+            raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, format!("relation \"{name}\" does not have the column key"),
                 )
                 .hint(
                     "Give a table or view with the keys of the records, such as CREATE VIEW ... AS SELECT \
@@ -71,9 +66,8 @@ impl NewRecords {
         );
         read(sql, &[], 1).each(|_| {
             let message = format!("key of a record in \"{}\" is null", self.name);
-            raise_as(
-                PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
-                &Error::new(ErrorKind::NullNotAllowed, message)
+            raise(
+                &sql_error(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
                     .hint("Give a view that leaves such rows out."),
             );
         });

@@ -1,6 +1,5 @@
 //! `bloom_pairs_refresh`: a table of pairs is brought up to date after some records have changed.
 
-use base::{Error, ErrorKind};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use super::{comparable, compared, NewRecords};
@@ -9,7 +8,7 @@ use crate::pairs::records::{is_text, lock, RecordColumn, Records};
 use crate::pairs::{verify, within};
 use pg::budget::push;
 use pg::catalog;
-use pg::error::raise_as;
+use pg::error::{raise, sql_error};
 use pg::file::TemporaryFile;
 use pg::function::arguments::Arguments;
 use pg::function::record::record;
@@ -73,9 +72,7 @@ impl PairTable {
         let kind = catalog::kind(oid);
         if kind != pg_sys::RELKIND_RELATION && kind != pg_sys::RELKIND_PARTITIONED_TABLE {
             let message = format!("\"{name}\" is not a table");
-            raise_as(
-                PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
-                &Error::new(ErrorKind::InvalidParameter, message)
+            raise(&sql_error(PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE, message)
                     .hint("Give a table, such as CREATE TABLE ... AS SELECT * FROM bloom_duplicates(...)."),
             );
         }
@@ -111,9 +108,8 @@ impl PairTable {
         let latest = unsafe { with_snapshot(pg_sys::GetLatestSnapshot(), || self.state()) };
         if seen != latest {
             let message = "could not serialize access due to concurrent update";
-            raise_as(
-                PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
-                &Error::new(ErrorKind::InvalidParameter, message)
+            raise(
+                &sql_error(PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE, message)
                     .detail(format!(
                         "Table \"{}\" has been changed since this transaction began.",
                         self.name

@@ -136,7 +136,7 @@ fn tell_plan(relations: Relations<'_>, plan: &ProfilePlan, joined: &[usize]) {
         let name = readable(name.to_bytes());
         let message =
             format!("profiles: column \"{name}\" is searched for {bound:.3} and more, {how}");
-        tell(PgLogLevel::DEBUG1, &message);
+        tell(PgLogLevel::DEBUG1, message);
     }
 }
 

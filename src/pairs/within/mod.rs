@@ -14,7 +14,7 @@ use crate::pairs::records::{RecordColumn, Records, Relations};
 use crate::pairs::unique::{self, Successive};
 use group::RecordGroup;
 use pg::catalog;
-use pg::error::raise_as;
+use pg::error::{raise, sql_error};
 use pg::function::arguments::Arguments;
 use pg::progress::{self, phases};
 use pg::session::{read, QueryRow};
@@ -190,21 +190,21 @@ pub fn given(arguments: Arguments, i: usize) -> Option<Vec<CString>> {
     arguments.datum(i)?;
     let names = arguments.names(i);
     if names.is_empty() {
-        raise_as(
-            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-            &error("argument \"within\" names no column".into())
-                .hint("Leave the argument out to compare all records with each other."),
+        raise(
+            &sql_error(
+                PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+                "argument \"within\" names no column",
+            )
+            .hint("Leave the argument out to compare all records with each other."),
         );
     }
     for (i, name) in names.iter().enumerate() {
         if names[..i].contains(name) {
             let name = readable(name.to_bytes());
-            raise_as(
+            raise(&sql_error(
                 PgSqlErrorCode::ERRCODE_DUPLICATE_COLUMN,
-                &error(format!(
-                    "column \"{name}\" is named twice in argument \"within\""
-                )),
-            );
+                format!("column \"{name}\" is named twice in argument \"within\""),
+            ));
         }
     }
     Some(names)
@@ -217,9 +217,7 @@ pub fn column(records: &Records, name: CString, relation: &str) -> RecordColumn 
     let column = RecordColumn::of(records.oid, name, relation);
     let shown = readable(column.name.to_bytes());
     if records.signatures.iter().any(|s| s.name == column.name) {
-        raise_as(
-            PgSqlErrorCode::ERRCODE_INVALID_COLUMN_REFERENCE,
-            &error(format!(
+        raise(&sql_error(PgSqlErrorCode::ERRCODE_INVALID_COLUMN_REFERENCE, format!(
                 "argument \"within\" cannot name signature column \"{shown}\" of relation \"{relation}\""
             )),
         );
@@ -232,12 +230,14 @@ pub fn column(records: &Records, name: CString, relation: &str) -> RecordColumn 
     };
     if !has_order {
         let name = catalog::type_name(column.type_oid);
-        raise_as(
-            PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION,
-            &error(format!(
-                "could not identify an ordering operator for type {}",
-                readable(name.to_bytes())
-            ))
+        raise(
+            &sql_error(
+                PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION,
+                format!(
+                    "could not identify an ordering operator for type {}",
+                    readable(name.to_bytes())
+                ),
+            )
             .detail(format!(
                 "Argument \"within\" names column \"{shown}\" of relation \"{relation}\"."
             )),

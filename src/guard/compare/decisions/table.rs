@@ -1,12 +1,14 @@
 //! Whether a table can be the table of decisions of a guard, and how it is read.
 
+use base::{Error, Result};
+use pg::error::sql_error;
 use std::ffi::CStr;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::guard::tables::column::wrong_type;
 use pg::catalog;
-use pg::message::{words, Message, OrMessage};
+use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::SavedPlan;
 use pg::sql::Sql;
@@ -34,8 +36,8 @@ pub struct DecisionTable {
     pub(super) insert: SavedPlan<2>,
 }
 
-fn wrong_object(table: pg_sys::Oid, detail: Vec<u8>) -> Box<Message> {
-    Message::of(
+fn wrong_object(table: pg_sys::Oid, detail: Vec<u8>) -> Error {
+    sql_error(
         PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
         words!(
             "relation \"{}\" cannot be the decisions of bloom_guard",
@@ -64,7 +66,7 @@ impl DecisionTable {
     ///
     /// Errors: it is no plain table, or has policies, children or another owner (42809, 42501); lacks columns (42703),
     /// or has them of other types (42804); has no index to be read by (42704).
-    pub fn new(table: pg_sys::Oid, owner: pg_sys::Oid, ordered: bool) -> OrMessage<DecisionTable> {
+    pub fn new(table: pg_sys::Oid, owner: pg_sys::Oid, ordered: bool) -> Result<DecisionTable> {
         let open = OpenRelation::locked_table(table);
         let form = open.form();
         if form.relkind as u8 != pg_sys::RELKIND_RELATION {
@@ -77,7 +79,7 @@ impl DecisionTable {
             return Err(wrong_object(table, words!("Other tables inherit from it.")));
         }
         if form.relowner != owner {
-            return Err(Message::of(
+            return Err(sql_error(
                 PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
                 words!(
                     "table \"{}\" of option \"decisions\" has another owner than the \
@@ -111,7 +113,7 @@ impl DecisionTable {
         };
         let usable = open.indexes().into_iter();
         let Some((index, keys)) = usable.filter_map(|oid| index(oid, [a, b])).next() else {
-            return Err(Message::of(
+            return Err(sql_error(
                 PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
                 words!(
                     "table \"{}\" of option \"decisions\" has no index on a and b",
@@ -140,9 +142,9 @@ impl DecisionTable {
 /// The number and the type of a column.
 ///
 /// Errors: there is none (42703).
-fn column(table: pg_sys::Oid, name: &CStr) -> OrMessage<(i16, pg_sys::Oid)> {
+fn column(table: pg_sys::Oid, name: &CStr) -> Result<(i16, pg_sys::Oid)> {
     let Some(column) = catalog::column(table, name) else {
-        return Err(Message::of(
+        return Err(sql_error(
             PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
             words!(
                 "table \"{}\" of option \"decisions\" has no column \"{}\"",
@@ -155,7 +157,7 @@ fn column(table: pg_sys::Oid, name: &CStr) -> OrMessage<(i16, pg_sys::Oid)> {
     Ok((column, catalog::base_type(table, column).0))
 }
 
-fn mistyped(table: pg_sys::Oid, name: &CStr, is: pg_sys::Oid, wanted: &CStr) -> Box<Message> {
+fn mistyped(table: pg_sys::Oid, name: &CStr, is: pg_sys::Oid, wanted: &CStr) -> Error {
     wrong_type("table of decisions", table, name, is, wanted).hint(CREATE)
 }
 
