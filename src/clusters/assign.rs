@@ -1,6 +1,5 @@
 //! `bloom_assign`: of pairs of two sides those that give each record one partner at the most.
 
-use base::Error;
 use linkage::assignment::{optimal, WeightedPair};
 use pgrx::{pg_sys, IntoDatum};
 
@@ -8,8 +7,8 @@ use crate::clusters::pair_list::PairReader;
 use crate::clusters::source::Source;
 use crate::pairs::one_to_one::KeyedPairs;
 use pg::budget::push;
-use pg::error::{raise, OrRaise};
-use pg::function::arguments::Arguments;
+use pg::error::OrRaise;
+use pg::function::arguments::{of_name, Arguments};
 use pg::function::rows::{text_datum, ResultRows};
 use pg::progress::{self, phases};
 use pg::values::varlena::NewValue;
@@ -23,19 +22,10 @@ enum Preference {
     Optimal,
 }
 
-impl Preference {
-    /// Errors: no such method.
-    fn of_name(name: &str) -> Preference {
-        match name {
-            "greedy" => Preference::Greedy,
-            "optimal" => Preference::Optimal,
-            _ => raise(
-                &Error::invalid(format!("unrecognized method of assignment \"{name}\""))
-                    .detail("The methods are \"greedy\" and \"optimal\"."),
-            ),
-        }
-    }
-}
+const METHODS: [(&str, Preference); 2] = [
+    ("greedy", Preference::Greedy),
+    ("optimal", Preference::Optimal),
+];
 
 /// Units of a similarity in a weight. What measures add that only decide between equal sums is less than one unit, up
 /// to 2^24 pairs.
@@ -59,7 +49,8 @@ const CORE: [usize; 2] = [88, 130];
 fn bloom_assign(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
-    let preference = Preference::of_name(&arguments.text(1));
+    let method = arguments.text(1);
+    let preference = of_name(&method, &METHODS, "method of assignment", "methods");
     let source = Source::of_similar_pairs(arguments.oid(0));
     let _job = progress::job("bloom_assign", source.oid);
     // SAFETY: the SQL function is declared to return a set of rows.

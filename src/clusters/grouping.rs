@@ -7,7 +7,7 @@ use crate::clusters::pair_list::Overhead;
 use crate::pairs::decisions::Decisions;
 use pg::check_for_interrupts;
 use pg::error::{raise, OrRaise};
-use pg::function::arguments::Arguments;
+use pg::function::arguments::{of_name, Arguments};
 
 /// How pairs become clusters. The core explains the algorithms.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,15 +23,12 @@ pub enum Method {
 impl Method {
     /// Errors: no such method.
     pub fn of_name(name: &str) -> Method {
-        match name {
-            "components" => Method::Components,
-            "centre" => Method::Centre,
-            "average" => Method::Average,
-            _ => raise(
-                &Error::invalid(format!("unrecognized clustering method \"{name}\""))
-                    .detail("The methods are \"components\", \"centre\" and \"average\"."),
-            ),
-        }
+        let methods = [
+            ("components", Method::Components),
+            ("centre", Method::Centre),
+            ("average", Method::Average),
+        ];
+        of_name(name, &methods, "clustering method", "methods")
     }
 
     /// Pairs of lower similarity than this do not change the clusters of `threshold`.
@@ -105,17 +102,8 @@ impl Grouping<'_> {
 
 /// Errors: it is not known what is to be done.
 pub fn on_conflict(name: &str) -> OnConflict {
-    match name {
-        "error" => OnConflict::Refuse,
-        "newer" => OnConflict::Newer,
-        _ => raise(
-            &Error::invalid(format!(
-                "unrecognized value of \"on_conflict\": \"{}\"",
-                name
-            ))
-            .detail("The values are \"error\" and \"newer\"."),
-        ),
-    }
+    let values = [("error", OnConflict::Refuse), ("newer", OnConflict::Newer)];
+    of_name(name, &values, "value of \"on_conflict\":", "values")
 }
 
 /// The argument `max_size`; NULL is no bound.

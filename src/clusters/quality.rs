@@ -5,7 +5,7 @@ use pgrx::{pg_sys, IntoDatum};
 
 use crate::clusters::resolution::Resolution;
 use crate::clusters::source::Source;
-use crate::clusters::truth::tell_unknown;
+use crate::clusters::truth::{distinct, tell_unknown};
 use crate::pairs::dictionary::{positions, KeyDictionary, NONE};
 use pg::budget::push;
 use pg::error::OrRaise;
@@ -14,23 +14,6 @@ use pg::function::record::record;
 use pg::progress::{self, phases};
 use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
-
-/// How many different pairs of two records `choose` takes.
-fn distinct(pairs: &[(u32, u32)], choose: impl Fn(u32, u32) -> bool) -> u64 {
-    let mut chosen = Vec::new();
-    for &(a, b) in pairs {
-        check_for_interrupts();
-        if a != b && choose(a, b) {
-            push(&mut chosen, (a.min(b), a.max(b)));
-        }
-    }
-    chosen.sort_unstable_by(|x, y| {
-        check_for_interrupts();
-        x.cmp(y)
-    });
-    chosen.dedup();
-    chosen.len() as u64
-}
 
 /// `(pairs regclass, truth regclass) RETURNS (found bigint, true_pairs bigint, correct bigint, "precision" float8,
 /// recall float8, f1 float8, b_cubed_precision float8, b_cubed_recall float8, b_cubed_f1 float8)`
@@ -73,21 +56,26 @@ fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         }
         (Resolution::Pairs(found), Resolution::Labels(_)) => {
             let counts = PairCounts::with_labels(placed(found), &true_labels, check_for_interrupts);
-            let unknown = distinct(found, |a, b| {
-                position[a as usize] == NONE || position[b as usize] == NONE
-            });
+            let mut unknown = Vec::new();
+            for &(a, b) in found {
+                check_for_interrupts();
+                if position[a as usize] == NONE || position[b as usize] == NONE {
+                    push(&mut unknown, (a, b));
+                }
+            }
+            let unknown = distinct(unknown).len() as u64;
             let all = unknown + counts.as_ref().map_or(0, |counts| counts.found);
             tell_unknown(unknown, all, "pairs", &true_in);
             counts
         }
         (Resolution::Labels(_), Resolution::Pairs(truth)) => {
-            PairCounts::with_labels(placed(truth), &found_labels, check_for_interrupts).map(
-                |swapped| PairCounts {
-                    found: swapped.truth,
-                    truth: swapped.found,
-                    both: swapped.both,
-                },
-            )
+            let counts =
+                PairCounts::with_labels(placed(truth), &found_labels, check_for_interrupts);
+            counts.map(|swapped| PairCounts {
+                found: swapped.truth,
+                truth: swapped.found,
+                both: swapped.both,
+            })
         }
         (Resolution::Labels(found), Resolution::Labels(_)) => {
             let labelled = || (0..).zip(found).filter(|(_, &label)| label != NONE);

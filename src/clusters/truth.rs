@@ -9,6 +9,21 @@ use crate::pairs::dictionary::NONE;
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 
+/// The different pairs of two records, in order, each with the lesser number first.
+pub fn distinct(mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    pairs.retain(|(a, b)| a != b);
+    for pair in &mut pairs {
+        check_for_interrupts();
+        *pair = (pair.0.min(pair.1), pair.0.max(pair.1));
+    }
+    pairs.sort_unstable_by(|x, y| {
+        check_for_interrupts();
+        x.cmp(y)
+    });
+    pairs.dedup();
+    pairs
+}
+
 /// Which pairs are true.
 pub enum Truth {
     /// The lesser number of a pair is first. The pairs are in order, and each comes once.
@@ -27,19 +42,7 @@ impl Truth {
                 let pairs = pairs_within(&known, check_for_interrupts).or_raise();
                 Truth::Labels { labels, pairs }
             }
-            Resolution::Pairs(mut pairs) => {
-                pairs.retain(|(a, b)| a != b);
-                for pair in &mut pairs {
-                    check_for_interrupts();
-                    *pair = (pair.0.min(pair.1), pair.0.max(pair.1));
-                }
-                pairs.sort_unstable_by(|x, y| {
-                    check_for_interrupts();
-                    x.cmp(y)
-                });
-                pairs.dedup();
-                Truth::Pairs(pairs)
-            }
+            Resolution::Pairs(pairs) => Truth::Pairs(distinct(pairs)),
         }
     }
 

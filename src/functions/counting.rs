@@ -23,22 +23,16 @@ fn counting_signature(
     filler: bool,
 ) -> NewCounting {
     NewCounting::new(planned_shape(max_chars, ngram, fpr), |builder| {
-        builder.add_text(
-            text.as_str(),
-            Gaps::of(by_word, filler)?,
-            check_for_interrupts,
-        )
+        let gaps = Gaps::of(by_word, filler)?;
+        builder.add_text(text.as_str(), gaps, check_for_interrupts)
     })
 }
 
 #[entry]
 fn counting_add(filter: Counting<'_>, text: Text<'_>, by_word: bool, filler: bool) -> NewCounting {
     NewCounting::changed(&filter.view(), |builder| {
-        builder.add_text(
-            text.as_str(),
-            Gaps::of(by_word, filler)?,
-            check_for_interrupts,
-        )
+        let gaps = Gaps::of(by_word, filler)?;
+        builder.add_text(text.as_str(), gaps, check_for_interrupts)
     })
 }
 
@@ -50,11 +44,8 @@ fn counting_remove(
     filler: bool,
 ) -> NewCounting {
     NewCounting::changed(&filter.view(), |builder| {
-        builder.remove_text(
-            text.as_str(),
-            Gaps::of(by_word, filler)?,
-            check_for_interrupts,
-        )
+        let gaps = Gaps::of(by_word, filler)?;
+        builder.remove_text(text.as_str(), gaps, check_for_interrupts)
     })
 }
 

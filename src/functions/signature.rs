@@ -156,11 +156,8 @@ fn bloom_contains(signature: Bloom<'_>, text: Text<'_>, by_word: bool, filler: b
 #[entry]
 fn bloom_add(signature: Bloom<'_>, text: Text<'_>, by_word: bool, filler: bool) -> NewBloom {
     NewBloom::changed(&signature.view(), |builder| {
-        builder.add_text(
-            text.as_str(),
-            Gaps::of(by_word, filler)?,
-            check_for_interrupts,
-        )
+        let gaps = Gaps::of(by_word, filler)?;
+        builder.add_text(text.as_str(), gaps, check_for_interrupts)
     })
 }
 

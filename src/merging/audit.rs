@@ -3,9 +3,10 @@
 use pg::error::{notice, raise, sql_error, OrRaise};
 use std::ffi::{CStr, CString};
 
-use base::{Error, ErrorKind};
+use base::Error;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use super::named::{find, split, MISSING_OK};
 use super::references::oid;
 use super::subject::{columns_of, text};
 use pg::catalog;
@@ -16,7 +17,7 @@ use pg::relation::{self, OpenRelation};
 use pg::session::{not_during_recovery, Session};
 use pg::sql;
 use pg::sql::{literal, Sql};
-use pg::values::text::{readable, to_database};
+use pg::values::text::readable;
 use pg::values::varlena::NewValue;
 
 /// The table that is looked for where none is named.
@@ -49,56 +50,15 @@ fn bloom_merges_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with this argument.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let given = arguments.text(0);
-    let names = split(&given);
-    create(&names);
-    let oid = find(&names).unwrap_or(pg_sys::InvalidOid);
-    NewValue(pg_sys::Datum::from(oid))
-}
-
-/// The parts of a name as people write it.
-///
-/// Errors: no name.
-fn split(given: &str) -> Vec<CString> {
-    let Ok(c) = CString::new(to_database(given)) else {
-        raise(&Error::new(
-            ErrorKind::InvalidParameter,
-            "name of a table has a zero byte",
-        ))
+    let Some(names) = split(&given) else {
+        raise(&Error::invalid("name of a table has a zero byte"))
     };
-    // SAFETY: the server reads names from a text, and gives a list of strings; they are copied.
-    let parts: Vec<CString> = unsafe {
-        let list = pg_sys::textToQualifiedNameList(pg_sys::cstring_to_text(c.as_ptr()));
-        (0..(*list).length)
-            .map(|i| {
-                let node = pg_sys::list_nth(list, i).cast::<pg_sys::String>();
-                CStr::from_ptr((*node).sval).to_owned()
-            })
-            .collect()
-    };
-    if parts.len() > 2 {
-        let message = format!("\"{}\" is no name of a table", given);
-        raise(
-            &Error::new(ErrorKind::InvalidParameter, message).hint("Give a name, or schema.name."),
-        );
+    if names.len() > 2 {
+        let message = format!("\"{given}\" is no name of a table");
+        raise(&Error::invalid(message).hint("Give a name, or schema.name."));
     }
-    parts
-}
-
-/// The relation of this name, by the search_path if no schema is given.
-fn find(names: &[CString]) -> Option<pg_sys::Oid> {
-    let (schema, name) = match names {
-        [schema, name] => (schema.as_ptr().cast_mut(), name),
-        [name] => (std::ptr::null_mut(), name),
-        _ => return None,
-    };
-    // SAFETY: C strings, which stay as long as the look-up; nothing is locked.
-    let oid = unsafe {
-        let range = pg_sys::makeRangeVar(schema, name.as_ptr().cast_mut(), -1);
-        let flags = pg_sys::RVROption::RVR_MISSING_OK;
-        let none = pg_sys::NoLock as pg_sys::LOCKMODE;
-        pg_sys::RangeVarGetRelidExtended(range, none, flags, None, std::ptr::null_mut())
-    };
-    (oid != pg_sys::InvalidOid).then_some(oid)
+    create(&names);
+    NewValue(pg_sys::Datum::from(find(&names, MISSING_OK)))
 }
 
 fn create(names: &[CString]) {
@@ -154,22 +114,22 @@ impl Audit {
     /// Errors: there is none; it is another's; it is no such table; the caller may not write it.
     pub fn of(given: Option<pg_sys::Oid>, make: bool) -> Audit {
         let standard = [STANDARD.to_owned()];
-        let oid = given.unwrap_or_else(|| match find(&standard) {
-            Some(oid) if is_own(oid) => oid,
-            Some(oid) => raise(&sql_error(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, format!(
-                    "table \"{}\" belongs to another user",
-                    readable(catalog::quoted(oid).to_bytes())
-                )).detail("Merged records are written to a table of another only if it is named.").hint("Name a table by argument audit.")),
-            None if make => {
+        let oid = given.unwrap_or_else(|| match find(&standard, MISSING_OK) {
+            pg_sys::InvalidOid if make => {
                 create(&standard);
-                let oid = find(&standard).unwrap_or(pg_sys::InvalidOid);
+                let oid = find(&standard, MISSING_OK);
                 notice!(
                     "created table {} for what is merged",
                     readable(catalog::quoted(oid).to_bytes())
                 );
                 oid
             }
-            None => raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, "there is no table \"bloom_merges\"".to_owned()).detail("It is where bloom_merge says what it has done, if it was given no other table.").hint("Name the table by argument audit, or set search_path.")),
+            pg_sys::InvalidOid => raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, "there is no table \"bloom_merges\"".to_owned()).detail("It is where bloom_merge says what it has done, if it was given no other table.").hint("Name the table by argument audit, or set search_path.")),
+            oid if is_own(oid) => oid,
+            oid => raise(&sql_error(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, format!(
+                    "table \"{}\" belongs to another user",
+                    readable(catalog::quoted(oid).to_bytes())
+                )).detail("Merged records are written to a table of another only if it is named.").hint("Name a table by argument audit.")),
         });
         catalog::check_exists(oid).or_raise();
         let name = text(&catalog::name(oid));

@@ -104,7 +104,7 @@ fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
             if let Some(obstacle) =
                 reach::of_redirected(child, &children, Some(subject), &session).first()
             {
-                raise(&obstacle);
+                raise(obstacle);
             }
         }
         if !drops {
@@ -188,12 +188,12 @@ fn check(
     }
     for child in children {
         if let Some(obstacle) = child.obstacles(true).first() {
-            raise(&obstacle);
+            raise(obstacle);
         }
     }
     let merge_children = children.iter().map(|child| {
         if let Some(obstacle) = reach::of_redirected(child, children, None, session).first() {
-            raise(&obstacle);
+            raise(obstacle);
         }
         let indexes = collisions::of_child(child, session);
         if let Some(obstacle) = indexes.iter().find_map(|index| index.obstacle(child)) {

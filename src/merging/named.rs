@@ -14,36 +14,59 @@ use pg::catalog;
 use pg::session::tuple_store::StoreColumn;
 use pg::values::text::to_database;
 
+/// What [`find`] does where there is no such relation: it gives InvalidOid.
+pub const MISSING_OK: u32 = pg_sys::RVROption::RVR_MISSING_OK;
+
+/// The parts of a name as people write it; `None` if it has a zero byte.
+///
+/// Errors: no name.
+pub fn split(given: &str) -> Option<Vec<CString>> {
+    let c = CString::new(to_database(given)).ok()?;
+    // SAFETY: the server reads names from a text, and gives a list of strings; they are copied.
+    unsafe {
+        let list = pg_sys::textToQualifiedNameList(pg_sys::cstring_to_text(c.as_ptr()));
+        let name = |i| CStr::from_ptr((*pg_sys::list_nth(list, i).cast::<pg_sys::String>()).sval);
+        Some((0..(*list).length).map(|i| name(i).to_owned()).collect())
+    }
+}
+
+/// The relation of this name, by the search_path if no schema is given.
+///
+/// Errors: there is none, unless `flags` say otherwise.
+pub fn find(names: &[CString], flags: u32) -> pg_sys::Oid {
+    let (schema, name) = match names {
+        [schema, name] => (schema.as_ptr().cast_mut(), name),
+        [name] => (std::ptr::null_mut(), name),
+        _ => return pg_sys::InvalidOid,
+    };
+    // SAFETY: C strings, which stay as long as the look-up. Nothing is locked: that comes next, when it is known that
+    // the caller may read it.
+    unsafe {
+        let range = pg_sys::makeRangeVar(schema, name.as_ptr().cast_mut(), -1);
+        let none = pg_sys::NoLock as pg_sys::LOCKMODE;
+        pg_sys::RangeVarGetRelidExtended(range, none, flags, None, std::ptr::null_mut())
+    }
+}
+
 /// A column that the caller names, as `table.column` or `schema.table.column`.
 ///
 /// Errors: no such table or column; it is of another type than the key, and no text.
 pub fn named(subject: &Subject, given: &str) -> Reference {
-    let invalid = |message: String| -> ! {
+    let invalid = |message: &str| -> ! {
         raise(
-            &sql_error(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message)
-                .hint("Name a column that holds keys as table.column or schema.table.column."),
+            &sql_error(
+                PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+                message.to_owned(),
+            )
+            .hint("Name a column that holds keys as table.column or schema.table.column."),
         )
     };
-    let c = CString::new(to_database(given))
-        .unwrap_or_else(|_| invalid("name of a column has a zero byte".to_owned()));
-    // SAFETY: the server reads names from a text, and finds the table of all but the last. Without a lock: that comes
-    // next, when it is known that the caller may read it.
-    let (oid, column) = unsafe {
-        let text = pg_sys::cstring_to_text(c.as_ptr());
-        let parts = pg_sys::textToQualifiedNameList(text);
-        let count = (*parts).length;
-        if !(2..=3).contains(&count) {
-            invalid(format!("\"{}\" does not name a column of a table", given));
-        }
-        let last = pg_sys::list_nth(parts, count - 1);
-        // The server has made a String of each name.
-        let column = CStr::from_ptr((*last.cast::<pg_sys::String>()).sval).to_owned();
-        let of_table = pg_sys::list_truncate(parts, count - 1);
-        let range = pg_sys::makeRangeVarFromNameList(of_table);
-        let none = pg_sys::NoLock as pg_sys::LOCKMODE;
-        let oid = pg_sys::RangeVarGetRelidExtended(range, none, 0, None, std::ptr::null_mut());
-        (oid, column)
-    };
+    let mut names = split(given).unwrap_or_else(|| invalid("name of a column has a zero byte"));
+    if !(2..=3).contains(&names.len()) {
+        invalid(&format!("\"{given}\" does not name a column of a table"));
+    }
+    let column = names.pop().expect("two names at least");
+    let oid = find(&names, 0);
     let name = lock(oid);
     let columns = columns_of(oid);
     let Some(found) = columns.iter().find(|c| c.name == column) else {
@@ -56,21 +79,18 @@ pub fn named(subject: &Subject, given: &str) -> Reference {
     let equal = match base == subject.key_type.type_oid {
         true => Some(catalog::operators::named(subject.equal)),
         false if found.is_text() && base != pg_sys::BPCHAROID => None,
-        false => raise(
-            &sql_error(
-                PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-                format!(
-                    "column \"{}\" of relation \"{name}\" is of type {}",
-                    text(&column),
-                    text(&catalog::type_name(base))
-                ),
+        false => {
+            let [of_column, of_key] = [base, key.type_oid].map(|t| text(&catalog::type_name(t)));
+            let column = text(&column);
+            raise(
+                &sql_error(
+                    PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+                    format!("column \"{column}\" of relation \"{name}\" is of type {of_column}"),
+                )
+                .detail(format!("The keys are of type {of_key}."))
+                .hint("A column that holds keys is of their type, or a text."),
             )
-            .detail(format!(
-                "The keys are of type {}.",
-                text(&catalog::type_name(subject.key_type.type_oid))
-            ))
-            .hint("A column that holds keys is of their type, or a text."),
-        ),
+        }
     };
     let by_collation = match found.store.collation == key.collation || equal.is_none() {
         true => pg_sys::InvalidOid,

@@ -20,7 +20,7 @@ use pg::function::rows::{text_datum, ResultRows};
 use pg::memory::Scratch;
 use pg::output::OutputFunction;
 use pg::session::tuple_store::{StoreColumn, TupleStore};
-use pg::session::Session;
+use pg::session::{QueryRow, Session};
 use pg::sql;
 use pg::values::text::to_database;
 use pg::values::varlena::NewValue;
@@ -249,6 +249,10 @@ fn stops(child: &Child, obstacles: &[Error], plan: &mut PlanRows) {
     }
 }
 
+fn shown(output: &mut OutputFunction, row: QueryRow<'_>, i: usize) -> Option<Vec<u8>> {
+    row.datum(i).map(|value| output.show(value, <[u8]>::to_vec))
+}
+
 /// What happens to the rows of a child. Returns why it cannot.
 fn of_child(
     child: &Child,
@@ -267,10 +271,8 @@ fn of_child(
             &[],
             |types| [types.output(1), types.output(2), types.output(5)],
             |[cluster, key, keep], row| {
-                let text = |output: &mut OutputFunction, i: usize| {
-                    row.datum(i).map(|value| output.show(value, <[u8]>::to_vec))
-                };
-                let (cluster, key, keep) = (text(cluster, 1), text(key, 2), text(keep, 5));
+                let [cluster, key, keep] =
+                    [(cluster, 1), (key, 2), (keep, 5)].map(|(output, i)| shown(output, row, i));
                 let is_null = row.is_true(4);
                 fits &= !is_null || !reference.is_narrow();
                 plan.put(&PlanRow {
@@ -313,10 +315,7 @@ fn of_child(
             &[],
             |types| [types.output(1), types.output(2), types.output(3)],
             |outputs, row| {
-                let [cluster, gone, stays] = [0, 1, 2].map(|i| {
-                    row.datum(i + 1)
-                        .map(|value| outputs[i].show(value, <[u8]>::to_vec))
-                });
+                let [cluster, gone, stays] = [0, 1, 2].map(|i| shown(&mut outputs[i], row, i + 1));
                 plan.put(&PlanRow {
                     no: row.integer(0),
                     part: 5,

@@ -1,7 +1,7 @@
 //! What a report says. It is found by a search and by queries as the caller.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 
 use linkage::clusters::{Pair, PairCounts, SweepStep};
 use linkage::review::BandSample;
@@ -14,14 +14,18 @@ use super::review::Review;
 use super::survey::{Known, Survey};
 use super::value::SHOWN;
 use super::Limits;
+use crate::clusters::keeping::{columns_of, TableColumn};
 use crate::clusters::{Clustered, Method, PairList};
-use crate::pairs::dictionary::KeySides;
+use crate::pairs::dictionary::{KeyDictionary, KeySides};
 use crate::pairs::each_pair;
 use crate::pairs::records::{RecordColumn, Records};
-use crate::pairs::unique::not_unique;
+use crate::pairs::unique::{not_unique, repeated};
+use pg::catalog;
+use pg::catalog::privileges::{current_user, may_select};
 use pg::check_for_interrupts;
 use pg::progress::{self, phases};
 use pg::session::read;
+use pg::sql;
 use pg::sql::Sql;
 use pg::values::text::readable;
 use types::objects::{is_query, is_signature};
@@ -97,6 +101,58 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// What is known of pairs that the survey has seen, and of their clusters. Values of records, and how many there
+    /// are, are left out.
+    ///
+    /// Errors: as those of [`Clustered::with_links`].
+    pub fn new(
+        mut survey: Survey<'_>,
+        mut pairs: Vec<Pair>,
+        keys: KeyDictionary,
+        method: Method,
+        records: Option<&Records>,
+        limits: &Limits,
+    ) -> Facts {
+        let (known, threshold) = (survey.known, survey.threshold);
+        let left_out = |pair: &Pair| known.leaves_out([pair.a, pair.b].map(|n| keys.key(n)));
+        pairs.retain(|pair| pair.similarity >= threshold && !left_out(pair));
+        let grouping = known.grouping(threshold, method);
+        let (clustered, links) = Clustered::with_links(keys, pairs, &grouping, records);
+        let counts = survey.counts();
+        let sample = std::mem::replace(&mut survey.sample, BandSample::new(0, 0)).finish();
+        let mut facts = Facts {
+            measure: "similarity",
+            sides: KeySides::One,
+            threshold,
+            searched: survey.searched,
+            rows: 0,
+            signed: 0,
+            pairs: survey.reached,
+            sizes: Vec::new(),
+            clustered: 0,
+            largest: Vec::new(),
+            near: survey.nearest(),
+            columns: Vec::new(),
+            more_columns: 0,
+            empty_columns: 0,
+            values: HashMap::new(),
+            hashes: RecordHashes::new(),
+            truth: survey.measured(),
+            histogram: survey.histogram,
+            review: Review::new(sample, counts, &clustered, &links),
+        };
+        take_clusters(&mut facts, &clustered, limits);
+        facts
+    }
+
+    /// The keys of all records that are shown.
+    pub fn shown_keys(&self) -> impl Iterator<Item = &Vec<u8>> {
+        let of_clusters = self.largest.iter().flat_map(|cluster| &cluster.records);
+        let of_clusters = of_clusters.map(|record| &record.key);
+        let near = self.near.iter().flat_map(|near| &near.keys);
+        of_clusters.chain(near).chain(self.review.keys())
+    }
+
     /// Leaves out the columns that no record on the page has a value of.
     pub fn drop_empty_columns(&mut self) {
         let is_filled = |i: usize| {
@@ -165,31 +221,21 @@ pub fn columns(records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
             .collect();
     }
     let holds_signatures = |of_type| is_signature(of_type) || is_query(of_type);
-    // SAFETY: these are catalog look-ups of a locked relation; names of columns are zero-terminated strings.
-    unsafe {
-        let (user, select) = (
-            pg_sys::GetUserId(),
-            pg_sys::AclMode::from(pg_sys::ACL_SELECT),
-        );
-        let ok = pg_sys::AclResult::ACLCHECK_OK;
-        let all = pg_sys::pg_class_aclcheck(records.oid, user, select) == ok;
-        (1i16..)
-            .map(|number| (number, pg_sys::get_attname(records.oid, number, true)))
-            .take_while(|(_, name)| !name.is_null())
-            .filter_map(|(number, name)| {
-                let column =
-                    RecordColumn::find(records.oid, CStr::from_ptr(name).to_owned()).ok()?;
-                let base = pg_sys::getBaseType(column.type_oid);
-                let element = pg_sys::get_element_type(base);
-                let is_signature = holds_signatures(base)
-                    || element != pg_sys::InvalidOid && holds_signatures(element);
-                let readable =
-                    all || pg_sys::pg_attribute_aclcheck(records.oid, number, user, select) == ok;
-                (!is_signature && readable && column.name != records.key.name)
-                    .then_some(column.name)
-            })
-            .collect()
-    }
+    let user = current_user();
+    let is_shown = |column: &TableColumn| {
+        // SAFETY: catalog look-ups of types that exist.
+        let (base, element) = unsafe {
+            let base = pg_sys::getBaseType(column.store.type_oid);
+            (base, pg_sys::get_element_type(base))
+        };
+        let is_signature =
+            holds_signatures(base) || element != pg_sys::InvalidOid && holds_signatures(element);
+        let number = catalog::column(records.oid, &column.name);
+        let is_readable = number.is_some_and(|number| may_select(records.oid, &[number], user));
+        !is_signature && is_readable && column.name != records.key.name
+    };
+    let all = columns_of(records.oid).into_iter();
+    all.filter(is_shown).map(|column| column.name).collect()
 }
 
 /// What a report of a table is asked to search for.
@@ -214,56 +260,25 @@ pub fn find(
     let more_columns = shown.len().saturating_sub(limits.columns);
     shown.truncate(limits.columns);
 
-    let mut collected = PairList::new(
-        known
-            .grouping(threshold, method)
-            .overhead(known.memory())
-            .of_report(),
-    );
+    let grouping = known.grouping(threshold, method);
+    let mut collected = PairList::new(grouping.overhead(known.memory()).of_report());
     let mut take = |[a, b]: [&[u8]; 2], similarity: f64| collected.push(a, b, similarity);
     each_pair("bloom_report", records, search.searched, None, &mut take);
-    let (mut pairs, keys) = collected.finish();
+    let (pairs, keys) = collected.finish();
     let mut survey = Survey::new(known, threshold, search.searched, limits);
     for pair in &pairs {
         check_for_interrupts();
         let of = [pair.a, pair.b];
         survey.take(of.map(|n| keys.key(n)), of, pair.similarity);
     }
-    let left_out = |pair: &Pair| known.leaves_out([pair.a, pair.b].map(|n| keys.key(n)));
-    pairs.retain(|pair| pair.similarity >= threshold && !left_out(pair));
-    let grouping = known.grouping(threshold, method);
-    let (clustered, links) = Clustered::with_links(keys, pairs, &grouping, Some(records));
-    if survey.has_repeated() {
+    let has_repeated = survey.has_repeated();
+    let mut facts = Facts::new(survey, pairs, keys, method, Some(records), limits);
+    if has_repeated {
         // It is below the threshold, otherwise the clusters would have seen it.
         not_unique("more than one record has the same key".to_owned(), records);
     }
-    let counts = survey.counts();
-    let sample = std::mem::replace(&mut survey.sample, BandSample::new(0, 0)).finish();
-    let mut facts = Facts {
-        measure: "similarity",
-        sides: KeySides::One,
-        threshold,
-        searched: search.searched,
-        rows: 0,
-        signed: 0,
-        pairs: survey.reached,
-        sizes: Vec::new(),
-        clustered: 0,
-        largest: Vec::new(),
-        near: survey.nearest(),
-        columns: shown.iter().map(|name| readable(name.to_bytes())).collect(),
-        more_columns,
-        empty_columns: 0,
-        values: HashMap::new(),
-        hashes: RecordHashes::new(),
-        truth: survey.measured(),
-        histogram: survey.histogram,
-        review: Review::default(),
-    };
-
-    take_clusters(&mut facts, &clustered, limits);
-    facts.review = Review::new(sample, counts, &clustered, &links);
-    drop((clustered, links));
+    facts.columns = names(&shown);
+    facts.more_columns = more_columns;
     take_values(&mut facts, records, &shown);
     let keys: Vec<&[u8]> = facts.values.keys().map(Vec::as_slice).collect();
     facts.hashes = hashes(records, &shown, &keys);
@@ -272,8 +287,14 @@ pub fn find(
     facts
 }
 
+/// Names of columns for the reader.
+pub fn names(columns: &[CString]) -> Vec<String> {
+    let names = columns.iter().map(|name| readable(name.to_bytes()));
+    names.collect()
+}
+
 /// Takes the sizes of all clusters, and the largest clusters.
-pub fn take_clusters(facts: &mut Facts, clustered: &Clustered, limits: &Limits) {
+fn take_clusters(facts: &mut Facts, clustered: &Clustered, limits: &Limits) {
     for record in clustered.records() {
         check_for_interrupts();
         facts.clustered += 1;
@@ -319,29 +340,13 @@ pub fn beginning(value: &[u8]) -> String {
 ///
 /// Errors: two records that are shown have the same key; what the query fails with.
 fn take_values(facts: &mut Facts, records: &Records, columns: &[CString]) {
-    let mut wanted: HashMap<Vec<u8>, Option<Values>> = HashMap::new();
-    let of_clusters = facts.largest.iter().flat_map(|cluster| &cluster.records);
-    for key in of_clusters.map(|record| &record.key) {
-        wanted.insert(key.clone(), None);
-    }
-    for key in facts
-        .near
-        .iter()
-        .flat_map(|near| &near.keys)
-        .chain(facts.review.keys())
-    {
-        wanted.insert(key.clone(), None);
-    }
-    let mut sql = Sql::new("SELECT ")
-        .name(&records.key.name)
-        .text(", ")
-        .name(&records.signatures[0].name)
-        .text(" IS NOT NULL");
-    for column in columns {
-        sql = sql.text(", ").name(column);
-    }
+    let wanted = facts.shown_keys().map(|key| (key.clone(), None));
+    let mut wanted: HashMap<Vec<u8>, Option<Values>> = wanted.collect();
+    let (key, signature) = (&records.key.name, &records.signatures[0].name);
+    let values = Sql::join(columns.iter().map(|column| sql!(", {column}")), "");
+    let sql = sql!("SELECT {key}, {signature} IS NOT NULL{values} FROM {records.oid}");
     progress::phase(phases::READING, None);
-    let cursor = read(sql.text(" FROM ").relation(records.oid), &[], BATCH);
+    let cursor = read(sql, &[], BATCH);
     let mut key_output = cursor.output(0);
     let mut outputs: Vec<_> = (0..columns.len()).map(|i| cursor.output(i + 2)).collect();
     cursor.each(|row| {
@@ -355,19 +360,13 @@ fn take_values(facts: &mut Facts, records: &Records, columns: &[CString]) {
             return;
         };
         if values.is_some() {
-            let key = key_output.show(key, readable);
-            let message = format!("more than one record has the key \"{key}\"");
-            not_unique(message, records);
+            key_output.show(key, |key| repeated(key, records));
         }
         let output = outputs.iter_mut().enumerate();
-        let shown = output.map(|(i, output)| {
-            let value = row.datum(i + 2)?;
-            Some(output.show(value, beginning))
-        });
+        let shown = output.map(|(i, output)| Some(output.show(row.datum(i + 2)?, beginning)));
         *values = Some(shown.collect());
     });
     let found = wanted.into_iter();
-    facts.values = found
-        .filter_map(|(key, values)| Some((key, values?)))
-        .collect();
+    let found = found.filter_map(|(key, values)| Some((key, values?)));
+    facts.values = found.collect();
 }

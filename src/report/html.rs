@@ -1,5 +1,7 @@
 //! A report as a page of HTML that needs nothing else.
 
+use std::ops::Deref;
+
 use askama::Template;
 use linkage::clusters::Verdict;
 use linkage::review::{parts, DiffPart};
@@ -88,9 +90,58 @@ pub struct Quality {
     pub curve: Curve,
 }
 
+/// What both pages say.
+pub struct Common<'a> {
+    pub database: String,
+    pub threshold: String,
+    pub pairs: String,
+    pub clusters: String,
+    pub clustered: String,
+    pub surplus: String,
+    pub bars: Bars,
+    pub bins: Vec<BinRow>,
+    pub quality: Option<Quality>,
+    pub sizes: Vec<SizeRow>,
+    pub more_groups: String,
+    pub columns: Vec<String>,
+    pub more_columns: usize,
+    pub empty_columns: usize,
+    pub length: usize,
+    pub version: &'static str,
+    pub data: &'a str,
+    pub hashes: PageHashes,
+}
+
+impl<'a> Common<'a> {
+    pub fn new(facts: &Facts, database: &str, data: &'a str) -> Common<'a> {
+        let clusters = facts.clusters();
+        Common {
+            database: name_of(database),
+            threshold: facts.threshold.to_string(),
+            pairs: grouped(facts.pairs),
+            clusters: grouped(clusters),
+            clustered: grouped(facts.clustered),
+            surplus: grouped(facts.clustered - clusters),
+            bars: charts::histogram(facts),
+            bins: bins(facts),
+            quality: quality(facts),
+            sizes: sizes(facts),
+            more_groups: grouped(facts.more_clusters()),
+            columns: facts.columns.iter().map(|name| name_of(name)).collect(),
+            more_columns: facts.more_columns,
+            empty_columns: facts.empty_columns,
+            length: LENGTH,
+            version: env!("CARGO_PKG_VERSION"),
+            data,
+            hashes: hashes_of(data),
+        }
+    }
+}
+
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
+    common: Common<'a>,
     origin: &'a Origin,
     title: String,
     relation: String,
@@ -98,33 +149,23 @@ struct Page<'a> {
     signature: String,
     /// The column of the tokens that are compared, if it is not the signatures.
     tokens: Option<String>,
-    database: String,
-    threshold: String,
     floor: String,
     rows: String,
     signed: String,
-    pairs: String,
-    clusters: String,
-    clustered: String,
     clustered_share: String,
-    surplus: String,
     surplus_share: String,
-    bars: Bars,
-    bins: Vec<BinRow>,
-    quality: Option<Quality>,
-    sizes: Vec<SizeRow>,
     near: Vec<PairRow>,
     groups: Vec<Group>,
-    more_groups: String,
-    columns: Vec<String>,
-    more_columns: usize,
-    empty_columns: usize,
-    length: usize,
     statement: String,
     tables: String,
-    version: &'static str,
-    data: &'a str,
-    hashes: PageHashes,
+}
+
+impl<'a> Deref for Page<'a> {
+    type Target = Common<'a>;
+
+    fn deref(&self) -> &Common<'a> {
+        &self.common
+    }
 }
 
 /// A value of so many characters is not broken.
@@ -132,6 +173,10 @@ const SHORT: usize = 16;
 
 /// Stands for characters that would not be seen.
 const UNFIT: char = '\u{fffd}';
+
+fn two(x: f64) -> String {
+    format!("{x:.2}")
+}
 
 fn three(x: f64) -> String {
     format!("{x:.3}")
@@ -146,10 +191,20 @@ pub fn similarity(s: f64) -> String {
     }
 }
 
-fn cells(facts: &Facts, values: Option<&Values>, kept: Option<&Values>) -> Vec<Cell> {
-    let Some(values) = values else {
-        return Vec::new();
-    };
+/// A record, whose values are held against those of another one, if there is one.
+fn record(facts: &Facts, key: &[u8], other: Option<&[u8]>) -> Record {
+    let values = facts.values.get(key);
+    let others = other.and_then(|other| facts.values.get(other));
+    Record {
+        side: facts.side(key),
+        key: tidy(&facts.key_text(key), UNFIT),
+        similarity: String::new(),
+        keep: false,
+        cells: values.map_or(Vec::new(), |values| cells(facts, values, others)),
+    }
+}
+
+fn cells(facts: &Facts, values: &Values, kept: Option<&Values>) -> Vec<Cell> {
     let cell = |(i, value): (usize, &Option<String>)| {
         let Some(value) = value else {
             return Cell {
@@ -188,23 +243,13 @@ fn cells(facts: &Facts, values: Option<&Values>, kept: Option<&Values>) -> Vec<C
 }
 
 pub fn group(facts: &Facts, cluster: &super::facts::Cluster) -> Group {
-    let kept = cluster.records.first();
-    let kept = kept.and_then(|record| facts.values.get(&record.key));
-    let records: Vec<Record> = cluster
-        .records
-        .iter()
-        .map(|record| Record {
-            side: facts.side(&record.key),
-            key: tidy(&facts.key_text(&record.key), UNFIT),
-            similarity: record.similarity.map_or(String::new(), similarity),
-            keep: record.keep,
-            cells: cells(
-                facts,
-                facts.values.get(&record.key),
-                if record.keep { None } else { kept },
-            ),
-        })
-        .collect();
+    let kept = cluster.records.first().map(|kept| kept.key.as_slice());
+    let records = cluster.records.iter().map(|of| Record {
+        similarity: of.similarity.map_or(String::new(), similarity),
+        keep: of.keep,
+        ..record(facts, &of.key, kept.filter(|_| !of.keep))
+    });
+    let records: Vec<Record> = records.collect();
     Group {
         number: cluster.number,
         size: cluster.size,
@@ -216,17 +261,6 @@ pub fn group(facts: &Facts, cluster: &super::facts::Cluster) -> Group {
 pub fn near(facts: &Facts) -> Vec<PairRow> {
     let row = |near: &super::near::NearPair| {
         let [a, b] = &near.keys;
-        let record = |key: &Vec<u8>, kept: Option<&Vec<u8>>| Record {
-            side: facts.side(key),
-            key: tidy(&facts.key_text(key), UNFIT),
-            similarity: String::new(),
-            keep: false,
-            cells: cells(
-                facts,
-                facts.values.get(key),
-                kept.and_then(|kept| facts.values.get(kept)),
-            ),
-        };
         PairRow {
             similarity: similarity(near.similarity),
             above: near.similarity >= facts.threshold,
@@ -237,13 +271,13 @@ pub fn near(facts: &Facts) -> Vec<PairRow> {
             },
             judged: near.judged.map_or("", Verdict::name),
             stale: near.stale,
-            records: [record(a, None), record(b, Some(a))],
+            records: [record(facts, a, None), record(facts, b, Some(a))],
         }
     };
     facts.near.iter().map(row).collect()
 }
 
-pub fn quality(facts: &Facts) -> Option<Quality> {
+fn quality(facts: &Facts) -> Option<Quality> {
     let truth = facts.truth.as_ref()?;
     let row = |threshold: String, counts: &linkage::clusters::PairCounts| {
         let rates = counts.rates();
@@ -262,39 +296,33 @@ pub fn quality(facts: &Facts) -> Option<Quality> {
     let steps = truth.steps.iter().map(|step| StepRow {
         chosen: step.threshold == facts.threshold,
         best: Some(step.threshold) == best,
-        ..row(format!("{:.2}", step.threshold), &step.counts)
+        ..row(two(step.threshold), &step.counts)
     });
     Some(Quality {
         name: name_of(&truth.name),
         chosen: row(facts.threshold.to_string(), &truth.counts),
         true_pairs: grouped(truth.counts.truth),
-        best: truth
-            .best
-            .as_ref()
-            .map(|best| row(format!("{:.2}", best.threshold), &best.counts)),
+        best: (truth.best.as_ref()).map(|best| row(two(best.threshold), &best.counts)),
         steps: steps.collect(),
         unknown: (truth.unknown > 0).then(|| grouped(truth.unknown)),
         curve: charts::curve(facts, &truth.steps),
     })
 }
 
-pub fn sizes(facts: &Facts) -> Vec<SizeRow> {
+fn sizes(facts: &Facts) -> Vec<SizeRow> {
     let most = facts.sizes.iter().map(|&(_, clusters)| clusters).max();
     let most = most.unwrap_or(1) as f64;
-    facts
-        .sizes
-        .iter()
-        .map(|&(size, clusters)| SizeRow {
-            size,
-            clusters: grouped(clusters),
-            records: grouped(u64::from(size) * clusters),
-            bar: format!("{:.1}", (200.0 * clusters as f64 / most).max(1.0)),
-        })
-        .collect()
+    let rows = facts.sizes.iter().map(|&(size, clusters)| SizeRow {
+        size,
+        clusters: grouped(clusters),
+        records: grouped(u64::from(size) * clusters),
+        bar: format!("{:.1}", (200.0 * clusters as f64 / most).max(1.0)),
+    });
+    rows.collect()
 }
 
 /// The numbers of the histogram.
-pub fn bins(facts: &Facts) -> Vec<BinRow> {
+fn bins(facts: &Facts) -> Vec<BinRow> {
     let bins = facts.histogram.bins.iter().map(|bin| BinRow {
         from: Histogram::label(bin),
         pairs: grouped(bin.pairs),
@@ -309,55 +337,33 @@ pub fn name_of(name: &str) -> String {
 }
 
 /// The text with blanks at which lines do not break.
-pub fn unbroken(text: String) -> String {
+fn unbroken(text: String) -> String {
     text.replace(' ', "\u{a0}")
 }
 
 /// The report as a page.
 pub fn html(facts: &Facts, origin: &Origin, data: &str) -> String {
-    let clusters = facts.clusters();
-    let surplus = facts.clustered - clusters;
+    let surplus = facts.clustered - facts.clusters();
+    let largest = facts.largest.iter();
     let page = Page {
+        common: Common::new(facts, &origin.database, data),
         origin,
         title: name_of(&origin.title),
         relation: name_of(&origin.relation),
         key: name_of(&origin.key),
         signature: name_of(&origin.signature),
         tokens: origin.tokens.as_deref().map(name_of),
-        database: name_of(&origin.database),
-        threshold: facts.threshold.to_string(),
         floor: facts.searched.to_string(),
         rows: grouped(facts.rows),
         signed: grouped(facts.signed),
-        pairs: grouped(facts.pairs),
-        clusters: grouped(clusters),
-        clustered: grouped(facts.clustered),
         clustered_share: unbroken(percent(facts.clustered, facts.rows)),
-        surplus: grouped(surplus),
         surplus_share: unbroken(percent(surplus, facts.rows)),
-        bars: charts::histogram(facts),
-        bins: bins(facts),
-        quality: quality(facts),
-        sizes: sizes(facts),
         near: near(facts),
-        groups: facts
-            .largest
-            .iter()
-            .map(|cluster| group(facts, cluster))
-            .collect(),
-        more_groups: grouped(facts.more_clusters()),
-        columns: facts.columns.iter().map(|name| name_of(name)).collect(),
-        more_columns: facts.more_columns,
-        empty_columns: facts.empty_columns,
-        length: LENGTH,
+        groups: largest.map(|cluster| group(facts, cluster)).collect(),
         statement: origin.statement(facts.threshold, None),
         tables: origin.tables(facts.threshold),
-        version: env!("CARGO_PKG_VERSION"),
-        data,
-        hashes: hashes_of(data),
     };
-    let page = page.render().expect("writing to a string does not fail");
-    ascii(&page)
+    ascii(&page.render().expect("writing to a string does not fail"))
 }
 
 /// Writes all that is not ASCII as character references, so that the page reads the same in every encoding that a

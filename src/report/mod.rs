@@ -33,7 +33,7 @@ use pg::budget::Budget;
 use pg::catalog::quoted;
 use pg::entry;
 use pg::error::{raise, OrRaise};
-use pg::function::arguments::Arguments;
+use pg::function::arguments::{of_name, Arguments};
 use pg::function::rows::text_datum;
 use pg::progress::{self, phases};
 use pg::values::text::{readable, to_database};
@@ -78,19 +78,7 @@ enum Format {
     Text,
 }
 
-impl Format {
-    /// Errors: no such format.
-    fn of_name(name: &str) -> Format {
-        match name {
-            "html" => Format::Html,
-            "text" => Format::Text,
-            _ => raise(
-                &Error::invalid(format!("unrecognized report format \"{name}\""))
-                    .detail("The formats are \"html\" and \"text\"."),
-            ),
-        }
-    }
-}
+const FORMATS: [(&str, Format); 2] = [("html", Format::Html), ("text", Format::Text)];
 
 /// Where a report comes from.
 pub struct Origin {
@@ -121,40 +109,33 @@ pub struct Origin {
 impl Origin {
     /// The statement that makes this report, in this format.
     pub fn statement(&self, threshold: f64, format: Option<&str>) -> String {
-        let mut sql = format!("SELECT bloom_report({}", self.subject(threshold));
-        if let Some(columns) = &self.columns {
-            let names: Vec<String> = columns.iter().map(|name| literal(name)).collect();
-            let names = names.join(", ");
-            sql.push_str(&format!(",\n    columns => ARRAY[{names}]::name[]"));
-        }
-        if let Some(truth) = &self.truth {
-            sql.push_str(&format!(",\n    truth => {}", literal(truth)));
-        }
-        sql.push_str(&format!(",\n    method => {}", literal(&self.method)));
-        if let Some(title) = &self.given_title {
-            sql.push_str(&format!(",\n    title => {}", literal(title)));
-        }
-        if let Some(format) = format {
-            sql.push_str(&format!(",\n    format => {}", literal(format)));
-        }
-        sql.push_str(&self.verification(",\n    "));
-        if let Some(decisions) = &self.decisions {
-            sql.push_str(&format!(",\n    decisions => {}", literal(decisions)));
-        }
-        if let Some(search_from) = self.search_from {
-            sql.push_str(&format!(",\n    search_from => {search_from}"));
-        }
-        sql.push_str(");");
-        sql
+        let text = |text: &Option<String>| text.as_deref().map(literal);
+        let given = [
+            ("columns", self.columns.as_deref().map(name_array)),
+            ("truth", text(&self.truth)),
+            ("method", Some(literal(&self.method))),
+            ("title", text(&self.given_title)),
+            ("format", format.map(literal)),
+            ("verify", text(&self.tokens)),
+            ("margin", self.margin.map(|margin| margin.to_string())),
+            ("decisions", text(&self.decisions)),
+            ("search_from", self.search_from.map(|from| from.to_string())),
+        ];
+        let given = arguments(given, ",\n    ");
+        format!("SELECT bloom_report({}{given});", self.subject(threshold))
     }
 
     /// The statements whose results have everything that the report is made from.
     pub fn tables(&self, threshold: f64) -> String {
         let subject = self.subject(threshold);
+        let verification = [
+            ("verify", self.tokens.as_deref().map(literal)),
+            ("margin", self.margin.map(|margin| margin.to_string())),
+        ];
         let mut sql = format!(
             "CREATE TABLE duplicate_pair AS\n    SELECT * FROM bloom_duplicates({subject}{});\n\
              CREATE TABLE duplicate_cluster AS\n    SELECT * FROM bloom_clusters('duplicate_pair', {threshold}, {});",
-            self.verification(", "),
+            arguments(verification, ", "),
             literal(&self.method)
         );
         if let Some(truth) = &self.truth {
@@ -167,23 +148,24 @@ impl Origin {
         sql
     }
 
-    /// The arguments `verify` and `margin`, with `before` before each.
-    fn verification(&self, before: &str) -> String {
-        let tokens = self.tokens.iter().map(|name| ("verify", literal(name)));
-        let margin = self
-            .margin
-            .iter()
-            .map(|margin| ("margin", margin.to_string()));
-        let both = tokens.chain(margin);
-        both.map(|(name, value)| format!("{before}{name} => {value}"))
-            .collect()
-    }
-
     fn subject(&self, threshold: f64) -> String {
         let [relation, key, signature] =
             [&self.relation, &self.key, &self.signature].map(|text| literal(text));
         format!("{relation}, {key}, {signature}, {threshold}")
     }
+}
+
+/// The arguments that were given, by name, with `before` before each.
+fn arguments<const N: usize>(given: [(&str, Option<String>); N], before: &str) -> String {
+    let given = given.into_iter();
+    let given = given.filter_map(|(name, value)| Some(format!("{before}{name} => {}", value?)));
+    given.collect()
+}
+
+/// Names as an array of SQL.
+fn name_array(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| literal(name)).collect();
+    format!("ARRAY[{}]::name[]", names.join(", "))
 }
 
 /// A string constant as SQL writes it, on one line. Characters that would move others are escaped.
@@ -216,18 +198,11 @@ fn made() -> (String, String, String) {
     // SAFETY: the server gives zero-terminated strings: a new one of the date, and those of the database and the
     // setting exist.
     unsafe {
-        let date = of_server(pg_sys::timestamptz_to_str(
-            pg_sys::GetCurrentTransactionStartTimestamp(),
-        ));
-        (
-            of_server(pg_sys::get_database_name(pg_sys::MyDatabaseId)),
-            without_fraction(&date),
-            of_server(pg_sys::GetConfigOption(
-                c"server_version".as_ptr(),
-                true,
-                false,
-            )),
-        )
+        let now = pg_sys::GetCurrentTransactionStartTimestamp();
+        let date = of_server(pg_sys::timestamptz_to_str(now));
+        let database = of_server(pg_sys::get_database_name(pg_sys::MyDatabaseId));
+        let version = pg_sys::GetConfigOption(c"server_version".as_ptr(), true, false);
+        (database, without_fraction(&date), of_server(version))
     }
 }
 
@@ -256,15 +231,12 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::of(fcinfo) };
     let threshold = arguments.threshold(3);
-    let (method_name, format) = (arguments.text(6), Format::of_name(&arguments.text(8)));
+    let (method_name, format) = (arguments.text(6), arguments.text(8));
+    let format = of_name(&format, &FORMATS, "report format", "formats");
     let method = Method::of_name(&method_name);
     let columns = arguments.datum(4).map(|_| arguments.names(4));
-    let truth = arguments.datum(5).map(|_| {
-        (
-            arguments.oid(5),
-            Source::of_pairs_or_labels(arguments.oid(5)),
-        )
-    });
+    let truth = arguments.datum(5).map(|_| arguments.oid(5));
+    let truth = truth.map(Source::of_pairs_or_labels);
     let decisions = arguments.datum(11).map(|_| arguments.oid(11));
     let search_from = search_from(arguments, 12, threshold);
     let verification = given(arguments, 9, threshold);
@@ -286,12 +258,10 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         key: name(&records.key.name),
         signature: name(&records.signatures[0].name),
         method: method_name,
-        columns: columns
-            .as_ref()
-            .map(|columns| columns.iter().map(|column| name(column)).collect()),
+        columns: columns.as_deref().map(facts::names),
         tokens: verification.as_ref().map(|v| name(&v.column)),
         margin: verification.as_ref().and_then(|v| v.margin),
-        truth: truth.as_ref().map(|(oid, _)| name(&quoted(*oid))),
+        truth: truth.as_ref().map(|source| name(&quoted(source.oid))),
         decisions: decisions.map(|oid| name(&quoted(oid))),
         search_from,
         database,
@@ -300,11 +270,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     };
     let _job = progress::job("bloom_report", records.oid);
     let columns = facts::columns(&records, columns);
-    let known = Known::read(
-        truth.as_ref().map(|(_, source)| source),
-        decisions,
-        Relations::one(&records),
-    );
+    let known = Known::read(truth.as_ref(), decisions, Relations::one(&records));
     let search = ReportSearch {
         threshold,
         searched: search_from.unwrap_or(threshold),
@@ -321,7 +287,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             let subject = ReviewSubject {
                 known: &known,
                 relations: vec![(&origin.relation, &origin.key)],
-                used: used.iter().map(|column| name(column)).collect(),
+                used: facts::names(&used),
                 lacking: Vec::new(),
                 model: None,
                 texts: None,

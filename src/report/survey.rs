@@ -89,8 +89,10 @@ impl Known {
 
 /// What is counted over all pairs.
 pub struct Survey<'a> {
-    known: &'a Known,
-    threshold: f64,
+    pub known: &'a Known,
+    pub threshold: f64,
+    /// The least similarity that there can be.
+    pub searched: f64,
     pub histogram: Histogram,
     sweep: Sweep,
     counts: PairCounts,
@@ -99,7 +101,7 @@ pub struct Survey<'a> {
     /// Pairs that reach the threshold.
     pub reached: u64,
     nearest: [NearestPairs; 2],
-    pub counts_at: CountsAt,
+    counts_at: CountsAt,
     pub sample: BandSample<SampledPair>,
 }
 
@@ -118,6 +120,7 @@ impl<'a> Survey<'a> {
         Survey {
             known,
             threshold,
+            searched,
             histogram: Histogram::new(hundredth(searched)),
             sweep: Sweep::grid(100).or_raise(),
             counts: PairCounts {

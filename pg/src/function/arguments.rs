@@ -10,6 +10,20 @@ use crate::error::{raise, OrRaise};
 use crate::values::jsonb::json_text;
 use crate::values::text::{readable, Text};
 
+/// What a name stands for in a table of all names.
+///
+/// Errors: it is none of them; `what` is said of a name, and `all` of the names.
+pub fn of_name<T: Copy>(name: &str, values: &[(&str, T)], what: &str, all: &str) -> T {
+    let found = values.iter().find(|(known, _)| *known == name);
+    found.map(|(_, value)| *value).unwrap_or_else(|| {
+        let names = values.iter().map(|(name, _)| format!("\"{name}\""));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let (first, last) = names.rsplit_once(", ").unwrap_or((&names, ""));
+        let message = format!("unrecognized {what} \"{name}\"");
+        raise(&Error::invalid(message).detail(format!("The {all} are {first} and {last}.")))
+    })
+}
+
 /// The arguments of a running function.
 #[derive(Clone, Copy)]
 pub struct Arguments(pg_sys::FunctionCallInfo);

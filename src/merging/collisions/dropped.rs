@@ -43,7 +43,7 @@ impl MergeRun<'_> {
         let all = Sql::new("bloom_merge_collisions");
         if let Some(obstacle) = reach::of_dropped(child, self.children, &all, self.session).first()
         {
-            raise(&obstacle);
+            raise(obstacle);
         }
         // What belongs to other clusters is redirected before the row goes, so that each merge can be taken back by
         // itself.

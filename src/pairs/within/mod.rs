@@ -5,7 +5,6 @@ mod group;
 
 use std::ffi::CString;
 
-use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::keys::KeyOrder;
@@ -177,10 +176,6 @@ fn query(relations: Relations<'_>, ordered: bool) -> Sql {
     let numbers = (EQUAL..EQUAL + places).chain(ordered.then_some(KEY));
     sql.text(" ORDER BY ")
         .list(numbers, |sql, i| sql.text(&(i + 1).to_string()))
-}
-
-fn error(message: String) -> Error {
-    Error::new(ErrorKind::InvalidParameter, message)
 }
 
 /// The names that argument `i` gives, a name[]; `None` for NULL.

@@ -2,17 +2,14 @@
 
 use std::collections::HashMap;
 
-use linkage::clusters::{Links, Pair};
+use linkage::clusters::Links;
 use linkage::model::Explainer;
-use linkage::review::BandSample;
 
-use super::super::facts::{take_clusters, Facts};
-use super::super::hashes::RecordHashes;
+use super::super::facts::Facts;
 use super::super::histogram::hundredth;
-use super::super::review::Review;
 use super::super::survey::{Known, Survey};
 use super::super::Limits;
-use crate::clusters::{Clustered, Method, PairList, Source};
+use crate::clusters::{Method, PairList, Source};
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 use pg::progress::{self, phases};
@@ -39,15 +36,10 @@ pub struct PairFacts {
 /// Errors: more than maintenance_work_mem; as reading pairs.
 pub fn find(source: &Source, known: &Known, limits: &Limits) -> PairFacts {
     let method = Method::Centre;
-    let mut list = PairList::new(
-        known
-            .grouping(0.0, method)
-            .overhead(known.memory())
-            .of_report(),
-    )
-    .of_sides(source.sides);
+    let overhead = known.grouping(0.0, method).overhead(known.memory());
+    let mut list = PairList::new(overhead.of_report()).of_sides(source.sides);
     list.read(source.similar_rows(), &source.name, 0.0);
-    let (mut pairs, keys) = list.finish();
+    let (pairs, keys) = list.finish();
     let mut least = 1.0f64;
     for pair in &pairs {
         check_for_interrupts();
@@ -74,34 +66,8 @@ pub fn find(source: &Source, known: &Known, limits: &Limits) -> PairFacts {
     }
     let all = links.pairs() as u64;
     drop(links);
-    let left_out = |pair: &Pair| known.leaves_out([pair.a, pair.b].map(|n| keys.key(n)));
-    pairs.retain(|pair| pair.similarity >= threshold && !left_out(pair));
-    let grouping = known.grouping(threshold, method);
-    let (clustered, links) = Clustered::with_links(keys, pairs, &grouping, None);
-    let counts = survey.counts();
-    let sample = std::mem::replace(&mut survey.sample, BandSample::new(0, 0)).finish();
-    let mut facts = Facts {
-        measure: source.value,
-        sides: source.sides,
-        threshold,
-        searched,
-        rows: records,
-        signed: 0,
-        pairs: survey.reached,
-        sizes: Vec::new(),
-        clustered: 0,
-        largest: Vec::new(),
-        near: survey.nearest(),
-        columns: Vec::new(),
-        more_columns: 0,
-        empty_columns: 0,
-        values: HashMap::new(),
-        hashes: RecordHashes::new(),
-        truth: survey.measured(),
-        histogram: survey.histogram,
-        review: Review::new(sample, counts, &clustered, &links),
-    };
-    take_clusters(&mut facts, &clustered, limits);
+    let mut facts = Facts::new(survey, pairs, keys, method, None, limits);
+    (facts.measure, facts.sides, facts.rows) = (source.value, source.sides, records);
     PairFacts {
         facts,
         all,

@@ -12,6 +12,7 @@ use pgrx::pg_sys;
 
 pub use self::find::PairFacts;
 pub use self::origin::PairsOrigin;
+use super::facts::names;
 use super::review::{block, of_signatures, ReviewSubject};
 use super::survey::Known;
 use super::{limits, made, pairs_html};
@@ -69,10 +70,10 @@ fn report(
     let mut source = Source::of_similar_pairs(pairs);
     source.sides = sides;
     let given = arguments.datum(first).map(|_| arguments.names(first));
-    let model = arguments
-        .datum(first + 1)
-        .map(|_| arguments.jsonb(first + 1));
-    let model = model.map(|json| Explainer::new(read_model(&json).or_raise()));
+    let model = arguments.datum(first + 1).map(|_| {
+        let json = arguments.jsonb(first + 1);
+        Explainer::new(read_model(&json).or_raise())
+    });
     let (truth, decisions) = (relation(first + 2), relation(first + 3));
     let true_in = truth.map(|oid| match sides {
         KeySides::One => Source::of_pairs_or_labels(oid),
@@ -100,9 +101,7 @@ fn report(
             .map(|records| (name(&quoted(records.oid)), name(&records.key.name)))
             .collect(),
         method: "centre",
-        columns: given
-            .as_ref()
-            .map(|given| given.iter().map(|column| name(column)).collect()),
+        columns: given.as_deref().map(names),
         has_model: model.is_some(),
         truth: truth.map(|oid| name(&quoted(oid))),
         decisions: decisions.map(|oid| name(&quoted(oid))),
@@ -111,14 +110,11 @@ fn report(
         server,
     };
     let mut shown = values::columns(&records, given);
-    let known = Known::read(
-        true_in.as_ref(),
-        decisions,
-        Relations {
-            left: &records[0],
-            right: records.get(1),
-        },
-    );
+    let relations = Relations {
+        left: &records[0],
+        right: records.get(1),
+    };
+    let known = Known::read(true_in.as_ref(), decisions, relations);
     let limits = limits();
     let mut found = find::find(&source, &known, &limits);
     found.facts.more_columns = shown.len().saturating_sub(limits.columns);
@@ -127,17 +123,12 @@ fn report(
     found.facts.mark_stale(&known);
     found.facts.drop_empty_columns();
     found.model = model;
-    let mut used: Vec<CString> = fields
-        .iter()
-        .flatten()
-        .map(|field| field.name.clone())
-        .collect();
-    if !origin.has_model {
-        used = records
-            .iter()
-            .flat_map(|records| of_signatures(records.oid))
-            .collect();
-    }
+    let of_model = fields.iter().flatten().map(|field| field.name.clone());
+    let of_signatures = records.iter().flat_map(|of| of_signatures(of.oid));
+    let used: Vec<CString> = match origin.has_model {
+        true => of_model.collect(),
+        false => of_signatures.collect(),
+    };
     let subject = ReviewSubject {
         known: &known,
         relations: origin
@@ -145,7 +136,7 @@ fn report(
             .iter()
             .map(|(r, k)| (r.as_str(), k.as_str()))
             .collect(),
-        used: used.iter().map(|column| name(column)).collect(),
+        used: names(&used),
         lacking: values::lacking(&records, &shown)
             .into_iter()
             .map(|(side, column)| (side, name(column)))

@@ -1,6 +1,6 @@
 //! Where a report of pairs comes from.
 
-use super::super::literal;
+use super::super::{arguments, literal, name_array};
 
 /// Where a report of pairs comes from. Names are as SQL writes them.
 pub struct PairsOrigin {
@@ -25,20 +25,13 @@ impl PairsOrigin {
         for (relation, key) in &self.relations {
             sql.push_str(&format!(", {}, {}", literal(relation), literal(key)));
         }
-        if let Some(columns) = &self.columns {
-            let names: Vec<String> = columns.iter().map(|name| literal(name)).collect();
-            let names = names.join(", ");
-            sql.push_str(&format!(",\n    columns => ARRAY[{names}]::name[]"));
-        }
-        if self.has_model {
-            sql.push_str(",\n    model => :'model'");
-        }
-        for (name, relation) in [("truth", &self.truth), ("decisions", &self.decisions)] {
-            if let Some(relation) = relation {
-                sql.push_str(&format!(",\n    {name} => {}", literal(relation)));
-            }
-        }
-        sql.push_str(");");
-        sql
+        let text = |text: &Option<String>| text.as_deref().map(literal);
+        let given = [
+            ("columns", self.columns.as_deref().map(name_array)),
+            ("model", self.has_model.then(|| ":'model'".to_owned())),
+            ("truth", text(&self.truth)),
+            ("decisions", text(&self.decisions)),
+        ];
+        sql + &arguments(given, ",\n    ") + ");"
     }
 }

@@ -10,8 +10,8 @@ use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::repeated;
 use pg::session::read;
-use pg::sql::Sql;
-use pg::values::text::readable;
+use pg::sql;
+use pg::sql::{literal, Sql};
 
 /// Rows fetched at a time.
 const BATCH: i64 = 200;
@@ -72,18 +72,8 @@ pub fn take(
     fields: &[Vec<RecordColumn>],
 ) {
     let facts = &mut found.facts;
-    facts.columns = columns
-        .iter()
-        .map(|name| readable(name.to_bytes()))
-        .collect();
-    let of_clusters = facts.largest.iter().flat_map(|cluster| &cluster.records);
-    let of_clusters = of_clusters.map(|record| &record.key);
-    let near = facts.near.iter().flat_map(|near| &near.keys);
-    let mut wanted: Vec<Vec<u8>> = of_clusters
-        .chain(near)
-        .chain(facts.review.keys())
-        .cloned()
-        .collect();
+    facts.columns = facts::names(columns);
+    let mut wanted: Vec<Vec<u8>> = facts.shown_keys().cloned().collect();
     wanted.sort();
     wanted.dedup();
     for (side, (records, fields)) in relations.iter().zip(fields).enumerate() {
@@ -106,15 +96,12 @@ fn take_side(
         .filter_map(|(of, key)| (of == side).then_some(key))
         .collect();
     // What a model compares decides, otherwise what is seen.
-    let decisive = match fields {
-        [] => columns
-            .iter()
-            .filter(|column| has(records, column))
-            .cloned()
-            .collect(),
-        fields => fields.iter().map(|field| field.name.clone()).collect(),
+    let of_relation = columns.iter().filter(|column| has(records, column));
+    let of_model = fields.iter().map(|field| &field.name);
+    let decisive: Vec<CString> = match fields {
+        [] => of_relation.cloned().collect(),
+        _ => of_model.cloned().collect(),
     };
-    let decisive: Vec<CString> = decisive;
     let tag: &[u8] = match sides {
         KeySides::One => b"",
         KeySides::Two => &b"ab"[side..=side],
@@ -123,27 +110,23 @@ fn take_side(
     let of_records = of_records.map(|(key, hash)| ([tag, &key].concat(), hash));
     found.facts.hashes.extend(of_records);
     let key = &records.key.name;
-    let mut sql = Sql::new("SELECT ").name(key);
-    for column in columns {
-        sql = match has(records, column) {
-            true => sql.text(", ").name(column),
-            false => sql.text(", NULL::pg_catalog.text"),
-        };
-    }
-    for field in fields {
-        sql = field_value(sql.text(", "), field);
-    }
+    let shown = columns.iter().map(|column| match has(records, column) {
+        true => sql!(", {column}"),
+        false => Sql::new(", NULL::pg_catalog.text"),
+    });
+    let compared = fields
+        .iter()
+        .map(|field| field_value(Sql::new(", "), field));
+    let values = Sql::join(shown.chain(compared), "");
+    let keys = keys
+        .iter()
+        .map(|key| literal(&CString::new(*key).unwrap_or_default()));
+    let keys = Sql::join(keys, ", ");
     // Pairs have keys as the output of their type writes them, and so does format.
-    let sql = sql
-        .text(" FROM ")
-        .relation(records.oid)
-        .text(" WHERE pg_catalog.format('%s', ")
-        .name(key)
-        .text(") COLLATE pg_catalog.\"C\" OPERATOR(pg_catalog.=) ANY (ARRAY[")
-        .list(&keys, |sql, key| {
-            sql.literal(&CString::new(*key).unwrap_or_default())
-        })
-        .text("]::pg_catalog.text[])");
+    let sql = sql!(
+        "SELECT {key}{values} FROM {records.oid} WHERE pg_catalog.format('%s', {key}) COLLATE pg_catalog.\"C\" \
+        OPERATOR(pg_catalog.=) ANY (ARRAY[{keys}]::pg_catalog.text[])"
+    );
     let cursor = read(sql, &[], BATCH);
     let mut key_output = cursor.output(0);
     let mut outputs: Vec<_> = (0..columns.len()).map(|i| cursor.output(i + 1)).collect();

@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 
+use base::memory::{collected, filled};
 use linkage::clusters::{bridges, labels, Links};
 
 use crate::clusters::Clustered;
-use pg::budget::{push, reserve};
+use pg::budget::push;
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 
@@ -68,7 +69,7 @@ struct Group<'a> {
 impl<'a> Group<'a> {
     /// Errors: out of memory.
     fn new(positions: &'a [u32], links: &Links) -> Group<'a> {
-        let mut best = filled(positions.len(), 0.0f64);
+        let mut best = filled(positions.len(), 0.0f64).or_raise();
         let mut pairs = 0;
         for (best, &position) in best.iter_mut().zip(positions) {
             let of = links.of(position);
@@ -115,17 +116,14 @@ impl<'a> Group<'a> {
     /// Errors: out of memory.
     fn halves(&self, links: &Links, local: &mut [u32]) -> (Vec<bool>, HashMap<(u32, u32), u32>) {
         let size = self.positions.len() as u32;
-        let mut linking = filled(self.positions.len(), false);
+        let mut linking = filled(self.positions.len(), false).or_raise();
         let mut halves = HashMap::new();
         if self.pairs > MOST_PAIRS {
             return (linking, halves);
         }
         let all: Vec<usize> = (0..self.positions.len()).collect();
-        let pairs: Vec<(u32, u32)> = self
-            .pairs(&all, links, local)
-            .into_iter()
-            .map(|pair| pair.0)
-            .collect();
+        let pairs = self.pairs(&all, links, local).into_iter();
+        let pairs: Vec<(u32, u32)> = pairs.map(|pair| pair.0).collect();
         let alone = bridges(size, &pairs, check_for_interrupts).or_raise();
         for (&(a, b), &alone) in pairs.iter().zip(&alone) {
             let less = alone.min(size - alone);
@@ -165,10 +163,8 @@ impl<'a> Group<'a> {
         let mut edges: Vec<GraphEdge> = edges.collect();
         edges.sort_by(|x, y| {
             let by_value = y.value.total_cmp(&x.value);
-            y.alone
-                .cmp(&x.alone)
-                .then(by_value)
-                .then(x.ends.cmp(&y.ends))
+            let by_halves = y.alone.cmp(&x.alone);
+            by_halves.then(by_value).then(x.ends.cmp(&y.ends))
         });
         edges.truncate(EDGES);
         let members = order.iter().map(|&i| GraphMember {
@@ -204,13 +200,6 @@ pub struct RecordPlaces {
     pub group: Vec<u32>,
 }
 
-fn filled<T: Clone>(n: usize, value: T) -> Vec<T> {
-    let mut filled = Vec::new();
-    reserve(&mut filled, n);
-    filled.resize(n, value);
-    filled
-}
-
 /// The clusters and groups of all records, and the groups to draw: the largest, and those that hold together least.
 ///
 /// Errors: out of memory.
@@ -221,13 +210,13 @@ pub fn graphs(clustered: &Clustered, links: &Links) -> (RecordPlaces, Vec<Graph>
         of.map(move |link| (i, link.to))
     });
     let label = labels(n, pairs, check_for_interrupts).or_raise();
-    let mut size = filled(n as usize, 0u32);
+    let mut size = filled(n as usize, 0u32).or_raise();
     for &label in &label {
         size[label as usize] += 1;
     }
-    let mut cluster = filled(n as usize, 0);
-    let mut group_of = filled(n as usize, 0);
-    let mut keep = filled(n as usize, false);
+    let mut cluster = filled(n as usize, 0).or_raise();
+    let mut group_of = filled(n as usize, 0).or_raise();
+    let mut keep = filled(n as usize, false).or_raise();
     for record in clustered.records() {
         check_for_interrupts();
         cluster[record.position as usize] = record.cluster;
@@ -235,14 +224,13 @@ pub fn graphs(clustered: &Clustered, links: &Links) -> (RecordPlaces, Vec<Graph>
     }
     // All records of groups, the largest group first.
     let size_of = |i: u32| size[label[i as usize] as usize];
-    let mut order = Vec::new();
-    reserve(&mut order, n as usize);
-    order.extend((0..n).filter(|&i| size_of(i) > 2));
+    let of_groups = (0..n).filter(|&i| size_of(i) > 2);
+    let mut order = collected(of_groups, n as usize).or_raise();
     order.sort_unstable_by_key(|&i| {
         check_for_interrupts();
         (u32::MAX - size_of(i), label[i as usize], i)
     });
-    let mut local = filled(n as usize, u32::MAX);
+    let mut local = filled(n as usize, u32::MAX).or_raise();
     let (mut largest, mut loosest): (Vec<Graph>, Vec<Graph>) = (Vec::new(), Vec::new());
     let of = Drawn {
         clustered,

@@ -66,11 +66,7 @@ impl Review {
             }
         });
         let mut pairs: Vec<ShownPair> = pairs.collect();
-        pairs.sort_by(|x, y| {
-            x.value
-                .total_cmp(&y.value)
-                .then_with(|| x.keys.cmp(&y.keys))
-        });
+        pairs.sort_by(|x, y| (x.value.total_cmp(&y.value)).then_with(|| x.keys.cmp(&y.keys)));
         Review {
             pairs,
             graphs,
@@ -82,9 +78,7 @@ impl Review {
     pub fn keys(&self) -> impl Iterator<Item = &Vec<u8>> {
         let of_graphs = self.graphs.iter().flat_map(|graph| &graph.members);
         let of_graphs = of_graphs.map(|member| &member.key);
-        self.pairs
-            .iter()
-            .flat_map(|pair| &pair.keys)
-            .chain(of_graphs)
+        let of_pairs = self.pairs.iter().flat_map(|pair| &pair.keys);
+        of_pairs.chain(of_graphs)
     }
 }
