@@ -170,7 +170,7 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
     };
     let mut tail_rows = [0i64; 2];
     for part in Part::ALL {
-        for page in TailBlocks::of(&meta, part).shared(index, meta.geometry(part)) {
+        for page in TailBlocks::new(&meta, part).shared(index, meta.geometry(part)) {
             let live = page.and_then(|page| page.live_rows()).or_raise();
             tail_rows[part as usize] += live as i64;
         }
@@ -260,7 +260,7 @@ unsafe extern "C-unwind" fn check_row(
     // index's columns.
     unsafe {
         let expected = &mut *state.cast::<ExpectedRows<'_>>();
-        let row = IndexRow::of(expected.index, expected.kind, values, nulls, tid);
+        let row = IndexRow::new(expected.index, expected.kind, values, nulls, tid);
         let wanted = digest(&row.row());
         let found = expected.rows.binary_search_by_key(&row.tid, |r| r.0);
         let what = match found {
@@ -342,7 +342,7 @@ fn check_structure(index: SigfileIndex<'_>, meta: &Meta) -> Result<()> {
     }
     check_blocks(index)?;
     for part in Part::ALL {
-        for page in TailBlocks::of(meta, part).shared(index, meta.geometry(part)) {
+        for page in TailBlocks::new(meta, part).shared(index, meta.geometry(part)) {
             page?.checked_rows()?;
         }
     }
@@ -425,7 +425,7 @@ unsafe fn check_table(opened: &OpenedSigfile, meta: &Meta, snapshot: pg_sys::Sna
         for start in (0..total.max(1)).step_by(step as usize) {
             let mut expected = ExpectedRows {
                 index,
-                kind: (SignatureType::of(index), meta.thresholds()),
+                kind: (SignatureType::new(index), meta.thresholds()),
                 rows: Vec::new(),
                 found: 0,
             };

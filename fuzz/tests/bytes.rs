@@ -79,7 +79,7 @@ fn signature_bytes() {
                     _ => builder.add_text("erika", false, || ()).unwrap(),
                 }
                 let larger = builder.finish();
-                assert!(Popcounts::of(&larger, &view).is_ok_and(|c| c.contains()));
+                assert!(Popcounts::new(&larger, &view).is_ok_and(|c| c.contains()));
                 format!(
                     "empty: {}, full: {}",
                     view.popcount() == 0,

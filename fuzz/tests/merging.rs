@@ -19,7 +19,7 @@ fn merge_rules() {
         let rules = message(Rules::parse(&text))?;
         let kinds: Vec<String> = rules
             .columns()
-            .map(|column| format!("{:?}", rules.of(column)))
+            .map(|column| format!("{:?}", rules.rule(column)))
             .collect();
         Ok(format!("{} {}", kinds.len(), by.is_ok()))
     });

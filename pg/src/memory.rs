@@ -57,7 +57,7 @@ impl Scratch {
 
 /// Runs in a memory context of its own, which is deleted afterwards: the result must not need what was allocated. After
 /// an error it goes with the current memory context.
-pub fn aside<T>(name: &'static CStr, run: impl FnOnce() -> T) -> T {
+pub fn in_scratch<T>(name: &'static CStr, run: impl FnOnce() -> T) -> T {
     let mut scratch = Scratch::new(name);
     let result = scratch.within(run);
     scratch.delete();
@@ -83,7 +83,7 @@ impl SessionMemory {
     /// A copy of some numbers.
     ///
     /// Errors: out of memory.
-    pub fn keep(&self, words: &[u64]) -> KeptWords {
+    pub fn keep(&self, words: &[u64]) -> SessionWords {
         // SAFETY: the name is a constant. The context is the session's, and is never deleted; the memory has as many
         // bytes as are copied.
         unsafe {
@@ -99,7 +99,7 @@ impl SessionMemory {
             let size = size_of_val(words).max(1);
             let at = pg_sys::MemoryContextAllocHuge(self.context.get(), size).cast::<u64>();
             at.copy_from_nonoverlapping(words.as_ptr(), words.len());
-            KeptWords {
+            SessionWords {
                 at,
                 len: words.len(),
             }
@@ -108,12 +108,12 @@ impl SessionMemory {
 }
 
 /// Numbers in [`SessionMemory`], freed when this is dropped.
-pub struct KeptWords {
+pub struct SessionWords {
     at: *const u64,
     len: usize,
 }
 
-impl Deref for KeptWords {
+impl Deref for SessionWords {
     type Target = [u64];
 
     fn deref(&self) -> &[u64] {
@@ -122,7 +122,7 @@ impl Deref for KeptWords {
     }
 }
 
-impl Drop for KeptWords {
+impl Drop for SessionWords {
     fn drop(&mut self) {
         // SAFETY: the memory is of a context that is never deleted, and freed once.
         unsafe { pg_sys::pfree(self.at.cast_mut().cast()) };

@@ -39,7 +39,7 @@ impl OutputFunction {
     pub fn show<T>(&mut self, value: pg_sys::Datum, to: impl FnOnce(&[u8]) -> T) -> T {
         if self.plain {
             // SAFETY: the value is a text or varchar.
-            return to(unsafe { Varlena::of(value) }.bytes());
+            return to(unsafe { Varlena::new(value) }.bytes());
         }
         let function = &raw mut self.function;
         // SAFETY: a value of the type. The text is a zero-terminated string that stays until the scratch memory is

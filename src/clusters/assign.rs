@@ -48,7 +48,7 @@ const CORE: [usize; 2] = [88, 130];
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_assign(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let method = arguments.text(1);
     let preference = of_name(&method, &METHODS, "method of assignment", "methods");
     let source = Source::of_similar_pairs(arguments.oid(0));
@@ -92,7 +92,7 @@ fn bloom_assign(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
                 push(&mut edges, pair);
             });
             for kept in optimal(edges, check_for_interrupts).or_raise() {
-                put(keys.of([kept.a, kept.b]), kept.value);
+                put(keys.pair([kept.a, kept.b]), kept.value);
             }
         }
     }

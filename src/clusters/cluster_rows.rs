@@ -25,7 +25,7 @@ use pg::{check_for_interrupts, entry};
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let (threshold, method) = (arguments.threshold(3), Method::of_name(&arguments.text(4)));
     let (on_conflict, most) = (on_conflict(&arguments.text(8)), max_size(arguments, 9));
     let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(2)]);
@@ -68,7 +68,7 @@ fn bloom_clusters(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_clusters_of_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let (threshold, method) = (arguments.threshold(1), Method::of_name(&arguments.text(2)));
     let source = Source::of_similar_pairs(arguments.oid(0));
     let choice = KeepChoice::of_named(arguments, 6);

@@ -215,7 +215,7 @@ fn check_unique(
         given[pair.a as usize] += 1;
         given[pair.b as usize] += 1;
     }
-    let repeated = (0..links.records()).find(|&i| given[i as usize] > links.of(i).len());
+    let repeated = (0..links.records()).find(|&i| given[i as usize] > links.from(i).len());
     let i = repeated.expect("a pair that came twice");
     let other = |p: &Pair| (p.a == i).then_some(p.b).or((p.b == i).then_some(p.a));
     let mut others: Vec<u32> = pairs.iter().filter_map(other).collect();

@@ -20,7 +20,7 @@ use pg::{check_for_interrupts, entry};
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_quality(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let found_in = Source::of_pairs_or_labels(arguments.oid(0));
     let true_in = Source::of_pairs_or_labels(arguments.oid(1));
     let _job = progress::job("bloom_quality", found_in.oid);

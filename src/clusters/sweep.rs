@@ -49,7 +49,7 @@ fn thresholds(step: f64) -> Sweep {
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let mut sweep = thresholds(arguments.float8(2));
     let found_in = Source::of_similar_pairs(arguments.oid(0));
     let true_in = Source::of_pairs_or_labels(arguments.oid(1));
@@ -72,7 +72,7 @@ fn bloom_threshold_sweep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     drop(pairs);
     let (mut least, mut unknown) = (1.0f64, 0);
     for i in 0..links.records() {
-        for link in links.of(i).iter().take_while(|link| link.to < i) {
+        for link in links.from(i).iter().take_while(|link| link.to < i) {
             check_for_interrupts();
             match truth.knows(i, link.to) {
                 Some(is_true) => sweep.add(link.similarity, is_true),

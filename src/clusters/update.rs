@@ -44,7 +44,7 @@ const A_RECORD: usize = 24;
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_clusters_update(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let (threshold, method) = (arguments.threshold(2), Method::of_name(&arguments.text(3)));
     let (on_conflict, most) = (on_conflict(&arguments.text(6)), max_size(arguments, 7));
     let source = Source::of_similar_pairs(arguments.oid(1));
@@ -94,7 +94,7 @@ impl OldClusters {
         let name = lock(oid);
         for column in ["key", "cluster"] {
             let column = CString::new(column).unwrap_or_default();
-            let column = RecordColumn::of(oid, column, &name);
+            let column = RecordColumn::new(oid, column, &name);
             // SAFETY: a catalog look-up of a type that exists.
             let base = unsafe { pg_sys::getBaseType(column.type_oid) };
             let whole = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];

@@ -23,7 +23,7 @@ fn counting_signature(
     filler: bool,
 ) -> NewCounting {
     NewCounting::new(planned_shape(max_chars, ngram, fpr), |builder| {
-        let gaps = Gaps::of(by_word, filler)?;
+        let gaps = Gaps::new(by_word, filler)?;
         builder.add_text(text.as_str(), gaps, check_for_interrupts)
     })
 }
@@ -31,7 +31,7 @@ fn counting_signature(
 #[entry]
 fn counting_add(filter: Counting<'_>, text: Text<'_>, by_word: bool, filler: bool) -> NewCounting {
     NewCounting::changed(&filter.view(), |builder| {
-        let gaps = Gaps::of(by_word, filler)?;
+        let gaps = Gaps::new(by_word, filler)?;
         builder.add_text(text.as_str(), gaps, check_for_interrupts)
     })
 }
@@ -44,14 +44,14 @@ fn counting_remove(
     filler: bool,
 ) -> NewCounting {
     NewCounting::changed(&filter.view(), |builder| {
-        let gaps = Gaps::of(by_word, filler)?;
+        let gaps = Gaps::new(by_word, filler)?;
         builder.remove_text(text.as_str(), gaps, check_for_interrupts)
     })
 }
 
 #[entry]
 fn counting_contains(filter: Counting<'_>, text: Text<'_>, by_word: bool, filler: bool) -> bool {
-    let gaps = Gaps::of(by_word, filler).or_raise();
+    let gaps = Gaps::new(by_word, filler).or_raise();
     holds_text(&filter.view(), text.as_str(), gaps, check_for_interrupts).or_raise()
 }
 

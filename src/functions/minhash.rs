@@ -157,7 +157,7 @@ fn minhash_union_step(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry]
 fn minhash_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments, and STRICT.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let (table, similarity, recall) = (arguments.int8(0), arguments.float8(1), arguments.float8(2));
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };

@@ -73,7 +73,7 @@ fn ident_jaro_winkler(a: Text<'_>, b: Text<'_>) -> f64 {
 #[entry]
 fn ident_ngrams(text: Text<'_>, ngram: i32, by_word: bool, filler: bool) -> NewValue {
     let length = check_length(ngram.into()).or_raise();
-    let gaps = Gaps::of(by_word, filler).or_raise();
+    let gaps = Gaps::new(by_word, filler).or_raise();
     ngram_array(text.as_str(), length, gaps)
 }
 
@@ -86,6 +86,6 @@ fn ident_ngram_index(ngram: Text<'_>) -> i64 {
 #[entry]
 fn ident_ngram_sim(a: Text<'_>, b: Text<'_>, ngram: i32, by_word: bool, filler: bool) -> f64 {
     let length = check_length(ngram.into()).or_raise();
-    let gaps = Gaps::of(by_word, filler).or_raise();
+    let gaps = Gaps::new(by_word, filler).or_raise();
     similarity(a.as_str(), b.as_str(), length, gaps, check_for_interrupts).or_raise()
 }

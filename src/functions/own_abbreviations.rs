@@ -116,8 +116,8 @@ impl OwnEntries {
         let entries = Rc::new(OwnEntries {
             table,
             schema,
-            some: SavedPlan::of(some, [pg_sys::TEXTOID, pg_sys::TEXTARRAYOID]),
-            all: SavedPlan::of(of_language, [pg_sys::TEXTOID]),
+            some: SavedPlan::new(some, [pg_sys::TEXTOID, pg_sys::TEXTARRAYOID]),
+            all: SavedPlan::new(of_language, [pg_sys::TEXTOID]),
         });
         LAST.set(Some(entries.clone()));
         entries

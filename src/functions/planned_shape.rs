@@ -28,7 +28,7 @@ pg::session_state! {
 /// Errors: an argument is out of its range.
 pub fn planned_shape(max_chars: i32, ngram: i32, fpr: f64) -> Shape {
     let plan = || filter::plan(max_chars.into(), ngram.into(), fpr);
-    kept(0, (max_chars, ngram, fpr.to_bits()), plan)
+    cached(0, (max_chars, ngram, fpr.to_bits()), plan)
 }
 
 /// The planned shape for sets of `max_tokens` tokens at the error rate `fpr`, which is kept in the same way.
@@ -36,10 +36,10 @@ pub fn planned_shape(max_chars: i32, ngram: i32, fpr: f64) -> Shape {
 /// Errors: an argument is out of its range.
 pub fn planned_shape_of_tokens(max_tokens: i32, fpr: f64) -> Shape {
     let plan = || filter::plan_tokens(max_tokens.into(), fpr);
-    kept(1, (max_tokens, 0, fpr.to_bits()), plan)
+    cached(1, (max_tokens, 0, fpr.to_bits()), plan)
 }
 
-fn kept(of: usize, key: (i32, i32, u64), plan: impl FnOnce() -> Result<FilterPlan>) -> Shape {
+fn cached(of: usize, key: (i32, i32, u64), plan: impl FnOnce() -> Result<FilterPlan>) -> Shape {
     LAST.with(|last| match last[of].get() {
         Some((last, shape)) if last == key => shape,
         _ => {

@@ -25,7 +25,7 @@ unsafe fn compare<T>(
     };
     let compare = || -> Result<T> {
         // SAFETY: the first two arguments.
-        let (a, b) = unsafe { (Elements::of(a)?, Elements::of(b)?) };
+        let (a, b) = unsafe { (Elements::new(a)?, Elements::new(b)?) };
         // SAFETY: the third argument.
         unsafe {
             float8_array(weights, "weight", |weights| {
@@ -64,7 +64,7 @@ fn bloom_profile_sim(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
                 };
                 // Elements of bloom[], alive with their arrays.
                 let (x, y) = (Bloom::from_raw(x), Bloom::from_raw(y));
-                Ok(Some(Popcounts::of(&x.view(), &y.view())?.jaccard()))
+                Ok(Some(Popcounts::new(&x.view(), &y.view())?.jaccard()))
             });
             profile(weights, sims)
         })

@@ -37,7 +37,7 @@ pub fn signature(
     by_word: bool,
     filler: bool,
 ) -> NewBloom {
-    let gaps = Gaps::of(by_word, filler).or_raise();
+    let gaps = Gaps::new(by_word, filler).or_raise();
     NewBloom::new(planned_shape(max_chars, ngram, fpr), |builder| {
         builder.add_text(text, gaps, check_for_interrupts)
     })
@@ -93,7 +93,7 @@ fn bloom_signature_of_fields_filled(
     filler: bool,
     fcinfo: pg_sys::FunctionCallInfo,
 ) -> NewBloom {
-    let gaps = Gaps::of(false, filler).or_raise();
+    let gaps = Gaps::new(false, filler).or_raise();
     let shape = planned_shape(max_chars, ngram, fpr);
     // SAFETY: declared as this, and STRICT.
     unsafe { of_fields(fcinfo, 4, shape, gaps) }
@@ -149,14 +149,14 @@ fn bloom_contains_tokens(signature: Bloom<'_>, fcinfo: pg_sys::FunctionCallInfo)
 
 #[entry]
 fn bloom_contains(signature: Bloom<'_>, text: Text<'_>, by_word: bool, filler: bool) -> bool {
-    let gaps = Gaps::of(by_word, filler).or_raise();
+    let gaps = Gaps::new(by_word, filler).or_raise();
     contains_text(&signature.view(), text.as_str(), gaps, check_for_interrupts).or_raise()
 }
 
 #[entry]
 fn bloom_add(signature: Bloom<'_>, text: Text<'_>, by_word: bool, filler: bool) -> NewBloom {
     NewBloom::changed(&signature.view(), |builder| {
-        let gaps = Gaps::of(by_word, filler)?;
+        let gaps = Gaps::new(by_word, filler)?;
         builder.add_text(text.as_str(), gaps, check_for_interrupts)
     })
 }

@@ -11,7 +11,7 @@ use types::{settings, Bloom, BloomQuery};
 
 #[inline]
 fn counts(a: &Bloom<'_>, b: &Bloom<'_>) -> Popcounts {
-    Popcounts::of(&a.view(), &b.view()).or_raise()
+    Popcounts::new(&a.view(), &b.view()).or_raise()
 }
 
 #[entry]
@@ -79,7 +79,7 @@ fn bloom_sim_corrected(a: Bloom<'_>, b: Bloom<'_>, delta: f64) -> f64 {
 #[entry]
 fn bloom_matches(signature: Bloom<'_>, query: BloomQuery<'_>) -> bool {
     let query = query.view();
-    let counts = Popcounts::of(&signature.view(), &query.signature).or_raise();
+    let counts = Popcounts::new(&signature.view(), &query.signature).or_raise();
     counts.jaccard() >= query.threshold
 }
 
@@ -93,7 +93,7 @@ fn bloom_query_matches(query: BloomQuery<'_>, signature: Bloom<'_>) -> bool {
 #[entry]
 fn bloom_queries_match(a: BloomQuery<'_>, b: BloomQuery<'_>) -> bool {
     let (a, b) = (a.view(), b.view());
-    let counts = Popcounts::of(&a.signature, &b.signature).or_raise();
+    let counts = Popcounts::new(&a.signature, &b.signature).or_raise();
     counts.jaccard() >= a.threshold.max(b.threshold)
 }
 

@@ -154,7 +154,7 @@ fn overlap(fcinfo: pg_sys::FunctionCallInfo) -> Overlap {
     let of = || -> Result<Overlap> {
         // SAFETY: declared as (text[], text[]), and STRICT.
         let (a, b) = unsafe { (Tokens::argument(fcinfo, 0)?, Tokens::argument(fcinfo, 1)?) };
-        Overlap::of(&mut a.list()?, &mut b.list()?, check_for_interrupts)
+        Overlap::new(&mut a.list()?, &mut b.list()?, check_for_interrupts)
     };
     of().or_raise()
 }

@@ -57,7 +57,7 @@ fn minhash_blocklist(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 /// type.
 unsafe fn run(fcinfo: pg_sys::FunctionCallInfo, of_type: SignatureType) -> Result<()> {
     // SAFETY: `fcinfo` is that of the running call, which does not end before this function returns.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let list = arguments.oid(1);
     let column = arguments.name(2);
     let threshold = arguments.float8(3);

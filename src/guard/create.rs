@@ -43,7 +43,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     // SAFETY: `fcinfo` is that of the running call, which does not end before this function returns. It has its
     // function.
     let (table, arguments, function) = unsafe {
-        let given = Arguments::of(fcinfo);
+        let given = Arguments::new(fcinfo);
         let table = pg_sys::Oid::from(datum(given, 0, "rel")?.value() as u32);
         (table, of_trigger(given)?, (*(*fcinfo).flinfo).fn_oid)
     };
@@ -100,7 +100,7 @@ unsafe fn of_trigger(given: Arguments) -> Result<Vec<CString>> {
             CString::new(digits).expect("no zero bytes"),
             text(action),
         ];
-        for option in Elements::of(options).or_raise().iter() {
+        for option in Elements::new(options).or_raise().iter() {
             let option = option.ok_or_else(|| {
                 null(words!(
                     "options of bloom_guard_create must not contain null values"

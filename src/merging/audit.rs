@@ -48,7 +48,7 @@ const COLUMNS: [(&CStr, pg_sys::Oid); 14] = [
 fn bloom_merges_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_merges_create()");
     // SAFETY: the SQL function is declared with this argument.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let given = arguments.text(0);
     let Some(names) = split(&given) else {
         raise(&Error::invalid("name of a table has a zero byte"))
@@ -112,7 +112,7 @@ impl Audit {
     /// `make` says so.
     ///
     /// Errors: there is none; it is another's; it is no such table; the caller may not write it.
-    pub fn of(given: Option<pg_sys::Oid>, make: bool) -> Audit {
+    pub fn new(given: Option<pg_sys::Oid>, make: bool) -> Audit {
         let standard = [STANDARD.to_owned()];
         let oid = given.unwrap_or_else(|| match find(&standard, MISSING_OK) {
             pg_sys::InvalidOid if make => {

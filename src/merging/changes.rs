@@ -126,7 +126,7 @@ impl MergeRun<'_> {
 /// reason why nothing is merged; what triggers of users raise passes as it is.
 ///
 /// Errors: as those of `run`.
-pub fn told<T>(table: &str, what: &str, run: impl FnOnce() -> T) -> T {
+pub fn with_reason<T>(table: &str, what: &str, run: impl FnOnce() -> T) -> T {
     translated(run, |violation| {
         let [message, detail] = violation.said().map(readable);
         let [of_table, constraint] = violation.constraint().map(readable);

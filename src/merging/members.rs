@@ -225,7 +225,7 @@ pub fn decide(
         |_| (),
         |(), rows| {
             let standing = |row: &QueryRow<'_>| {
-                standings.of(*row).unwrap_or_else(|| {
+                standings.standing(*row).unwrap_or_else(|| {
                     raise(
                         &sql_error(
                             PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,

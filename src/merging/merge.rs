@@ -34,16 +34,16 @@ const NUMBERS: i64 = 1000;
 fn bloom_merge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_merge()");
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let on_collision = arguments.text(5);
     if !["error", "drop"].contains(&on_collision.as_str()) {
         let message = format!("unrecognized value \"{on_collision}\" of on_collision");
         raise(&Error::invalid(message).detail("It is \"error\" or \"drop\"."));
     }
     let drops = on_collision == "drop";
-    let task = MergeTask::of(arguments, 6, pg_sys::RowExclusiveLock);
+    let task = MergeTask::new(arguments, 6, pg_sys::RowExclusiveLock);
     check_rights(&task.subject);
-    let audit = Audit::of(arguments.datum(7).map(|_| arguments.oid(7)), true);
+    let audit = Audit::new(arguments.datum(7).map(|_| arguments.oid(7)), true);
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
     run(&task, &audit, drops, &mut rows);
@@ -80,7 +80,7 @@ fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
     // Rights and definitions, of all tables.
     let children = children(subject, &session, &task.redirect, pg_sys::RowExclusiveLock);
     let valuation = Valuation::new(subject, &children, &task.rules);
-    let mut values = { session.aside(|| value_store(subject, &valuation)) };
+    let mut values = { session.in_callers_memory(|| value_store(subject, &valuation)) };
     let indexes = check(subject, &children, &valuation, &session, drops);
     let merge = MergeRun {
         subject,

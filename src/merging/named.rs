@@ -101,7 +101,7 @@ pub fn named(subject: &Subject, given: &str) -> Reference {
         Some(_) => key,
         None => StoreColumn::plain(pg_sys::TEXTOID),
     };
-    let narrow = Narrow::of(
+    let narrow = Narrow::new(
         of_column,
         (compared.type_oid, compared.typmod),
         equal.clone().unwrap_or_else(equal_texts),

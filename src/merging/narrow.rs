@@ -65,7 +65,7 @@ fn castable(column: (pg_sys::Oid, i32), value: pg_sys::Oid) -> String {
 
 impl Narrow {
     /// `None` if the column takes each value. Both are types with modifiers; `equal` compares a value with the column.
-    pub fn of(
+    pub fn new(
         column: (pg_sys::Oid, i32),
         value: (pg_sys::Oid, i32),
         equal: (CString, CString),

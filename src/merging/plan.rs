@@ -36,7 +36,7 @@ pub struct MergeTask {
 
 impl MergeTask {
     /// `clusters`, `rel`, `key`, `rules`, `keep_by`, and at `redirect` the argument of this name.
-    pub fn of(arguments: Arguments, redirect: usize, lock_mode: u32) -> MergeTask {
+    pub fn new(arguments: Arguments, redirect: usize, lock_mode: u32) -> MergeTask {
         let clusters = arguments.oid(0);
         let (rel, key) = (arguments.oid(1), arguments.name(2));
         let rules = arguments.datum(3).map(|_| arguments.jsonb(3));
@@ -138,8 +138,8 @@ impl PlanRows {
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_merge_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
-    let task = MergeTask::of(arguments, 5, pg_sys::AccessShareLock);
+    let arguments = unsafe { Arguments::new(fcinfo) };
+    let task = MergeTask::new(arguments, 5, pg_sys::AccessShareLock);
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
     let subject = &task.subject;
@@ -202,7 +202,7 @@ fn of_records(
         let keys: Vec<Vec<u8>> = keys.collect();
         let no = datum(0, 0).value() as i64;
         // SAFETY: a text of the store.
-        let cluster = unsafe { pg::values::varlena::Varlena::of(datum(0, 2)) };
+        let cluster = unsafe { pg::values::varlena::Varlena::new(datum(0, 2)) };
         let base = PlanRow {
             no,
             cluster: Some(cluster.bytes()),

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use linkage::merging::Rule;
 use pgrx::pg_sys;
 
-use super::changes::{refuse_kept_back, told, MergeRun};
+use super::changes::{refuse_kept_back, with_reason, MergeRun};
 use super::child::Child;
 use super::collisions::Uniqueness;
 use super::references::{array, left_joins, oid, Reference};
@@ -77,7 +77,7 @@ impl MergeRun<'_> {
                 self.redirect_all(indexes, drops);
             }
         };
-        let deleted = told(&subject.name, "deleted", || {
+        let deleted = with_reason(&subject.name, "deleted", || {
             self.session.run_before_triggers(&statement, again)
         });
         if deleted != noted {
@@ -127,7 +127,7 @@ impl MergeRun<'_> {
         let is_kept = subject.key_is("r", "v.keep");
         let statement =
             sql!("UPDATE {only} AS r SET {set} FROM bloom_merge_values AS v WHERE {is_kept}");
-        let updated = told(&subject.name, "changed", || {
+        let updated = with_reason(&subject.name, "changed", || {
             self.session.run(&statement, &[])
         });
         if updated != changed {

@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use pgrx::pg_sys;
 
-use super::changes::{refuse_kept_back, refuse_pointed_back, told, MergeRun};
+use super::changes::{refuse_kept_back, refuse_pointed_back, with_reason, MergeRun};
 use super::child::Child;
 use super::collisions::Uniqueness;
 use super::references::{oid, Reference};
@@ -109,7 +109,7 @@ impl MergeRun<'_> {
             WHERE c.tableoid OPERATOR(pg_catalog.=) o.place AND c.ctid OPERATOR(pg_catalog.=) o.at \
             RETURNING o.id, o.cluster, o.was, {given} AS given"
         );
-        let changed = told(&child.name, "redirected", || {
+        let changed = with_reason(&child.name, "redirected", || {
             self.session.keep(c"bloom_merge_changed", &update, &[])
         });
         drop(chosen);

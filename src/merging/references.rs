@@ -145,7 +145,7 @@ impl Reference {
         }
         let columns = columns.iter().map(|(name, of)| (name.as_c_str(), *of));
         let width = columns.len();
-        let mut store = session.aside(|| TupleStore::new(columns));
+        let mut store = session.in_callers_memory(|| TupleStore::new(columns));
         let map = self.map(subject);
         let query = sql!("SELECT * FROM {map} AS g");
         session.each(&query, &[], |row| {
@@ -305,7 +305,7 @@ pub fn foreign_keys(tree: &[pg_sys::Oid], session: &Session) -> Vec<Reference> {
             // Any that takes only equal bytes as equal says the same; that of the referencing column is that of its
             // indexes.
             collation: row.oid(16),
-            narrow: Narrow::of(
+            narrow: Narrow::new(
                 (row.oid(11), modifier(13)),
                 (row.oid(12), modifier(14)),
                 equal,

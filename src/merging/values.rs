@@ -110,7 +110,7 @@ impl<'a> Valuation<'a> {
             read.push(i);
             let rule = match fixed(i, column) {
                 Some(_) => Rule::Keep,
-                None => rules.of(&readable(column.name.to_bytes())),
+                None => rules.rule(&readable(column.name.to_bytes())),
             };
             ruled.push(Ruled {
                 column: i,

@@ -24,7 +24,7 @@ use pg::{check_for_interrupts, entry};
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_candidates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let records = Records::new(arguments.oid(0), arguments.name(1), Vec::new());
     // SAFETY: the SQL function is declared to return a set of these rows.
     let rows = unsafe { ResultRows::new(fcinfo) };
@@ -36,7 +36,7 @@ fn bloom_model_candidates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_candidates_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let side = |i: usize| Records::new(arguments.oid(i), arguments.name(i + 1), Vec::new());
     let relations = vec![side(0), side(2)];
     // SAFETY: the SQL function is declared to return a set of these rows.

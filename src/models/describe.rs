@@ -19,7 +19,7 @@ use pg::values::varlena::{NewValue, Varlena};
 unsafe fn model_and_rows(fcinfo: pg_sys::FunctionCallInfo) -> (MatchModel, ResultRows) {
     // SAFETY: as above.
     unsafe {
-        let model = read_model(&Arguments::of(fcinfo).jsonb(0)).or_raise();
+        let model = read_model(&Arguments::new(fcinfo).jsonb(0)).or_raise();
         (model, ResultRows::new(fcinfo))
     }
 }
@@ -87,7 +87,7 @@ pg::session_state! {
 /// Explains by the model that is the first argument.
 fn with_model<T>(arguments: Arguments, explain: impl FnOnce(&Explainer) -> T) -> T {
     // SAFETY: a jsonb is a varlena, and lives as long as the call.
-    let stored = unsafe { Varlena::of(arguments.given(0)) };
+    let stored = unsafe { Varlena::new(arguments.given(0)) };
     let (bytes, explainer) = match LAST.take() {
         Some((bytes, explainer)) if bytes == stored.bytes() => (bytes, explainer),
         _ => {
@@ -106,7 +106,7 @@ fn with_model<T>(arguments: Arguments, explain: impl FnOnce(&Explainer) -> T) ->
 #[entry(called_on_null)]
 fn bloom_model_explain(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
     with_model(arguments, |explainer| {

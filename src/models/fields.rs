@@ -271,7 +271,7 @@ pub fn columns<'a>(
 ) -> Vec<RecordColumn> {
     names
         .map(|name| {
-            let column = RecordColumn::of(oid, c_name(name), relation);
+            let column = RecordColumn::new(oid, c_name(name), relation);
             if has_changing_text(column.type_oid) {
                 let of_type = readable(catalog::type_name(column.type_oid).to_bytes());
                 let message = format!(

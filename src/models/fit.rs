@@ -39,7 +39,7 @@ pub const OTHER_DATA: &str =
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_fit(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let records = Records::new(arguments.oid(0), arguments.name(1), Vec::new());
     run(arguments, vec![records], 2, "bloom_model_fit")
 }
@@ -49,7 +49,7 @@ fn bloom_model_fit(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_fit_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let side = |i: usize| Records::new(arguments.oid(i), arguments.name(i + 1), Vec::new());
     run(
         arguments,

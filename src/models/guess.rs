@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use linkage::model::values::{FieldLayout, Habits, Kind, Reading};
+use linkage::model::values::{Conventions, FieldLayout, Kind, Reading};
 use text::{normalize, Sound};
 
 /// Names of columns in which the people of a household differ, besides [`GIVEN`]. Parts of names, without signs between
@@ -77,7 +77,7 @@ pub struct Seen {
     lengths: Vec<u32>,
     sampled: u64,
     /// How the values of the sample are written.
-    habits: Habits,
+    conventions: Conventions,
     /// Records with a value of several words.
     of_words: u64,
     /// Different values, or a sample of them, by hash; and whether one of them has come twice.
@@ -103,7 +103,7 @@ impl Default for Seen {
             dates: 0,
             lengths: vec![0; LONGEST + 1],
             sampled: 0,
-            habits: Habits::default(),
+            conventions: Conventions::default(),
             of_words: 0,
             values: HashSet::new(),
             zeros: 0,
@@ -127,7 +127,7 @@ impl Seen {
         self.of_words += u64::from(value.trim().contains(' '));
         self.look_for_repeated(value);
         if in_sample {
-            self.habits.add(value);
+            self.conventions.add(value);
             let len = normalize(value, true, || ()).unwrap_or_default().len();
             if len > 0 {
                 self.lengths[len.min(LONGEST)] += 1;
@@ -202,17 +202,17 @@ pub fn kind(name: &str, is_date: bool, is_fraction: bool, seen: &Seen) -> (Kind,
     if is_date
         || has_one_of(&plain, "birth dob geburt naissance nacimiento")
         || seen.are_dates()
-        || seen.habits.date_format().is_some()
+        || seen.conventions.date_format().is_some()
     {
         (Kind::Date, reading(Kind::Date, seen))
     } else if is_given_name(name) || is_surname(name) {
         (Kind::Name, reading(Kind::Name, seen))
     } else if is_fraction {
         (Kind::Number, None)
-    } else if let Some(region) = seen.habits.phone_region() {
+    } else if let Some(region) = seen.conventions.phone_region() {
         (Kind::Phone, Some(region))
     } else {
-        (Kind::Text, seen.habits.mailbox())
+        (Kind::Text, seen.conventions.mailbox())
     }
 }
 
@@ -221,8 +221,8 @@ pub fn reading(kind: Kind, seen: &Seen) -> Option<Reading> {
     match kind {
         // Eight digits are year, month and day without a format.
         Kind::Date if seen.are_dates() => None,
-        Kind::Date => seen.habits.date_format(),
-        Kind::Phone => seen.habits.phone_region(),
+        Kind::Date => seen.conventions.date_format(),
+        Kind::Phone => seen.conventions.phone_region(),
         Kind::Email => Some(Reading::Mailbox),
         Kind::Name => Some(Reading::Sound(Sound::DoubleMetaphone)),
         Kind::Text | Kind::Code | Kind::Number => None,

@@ -30,7 +30,7 @@ use pg::{check_for_interrupts, entry};
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let records = Records::new(arguments.oid(0), arguments.name(1), Vec::new());
     let records = records.only(only_new::given(arguments, 6));
     // SAFETY: the SQL function is declared to return a set of these rows.
@@ -52,7 +52,7 @@ fn bloom_model_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let side = |i: usize| Records::new(arguments.oid(i), arguments.name(i + 1), Vec::new());
     let (a, b) = (side(0), side(2));
     // SAFETY: the SQL function is declared to return a set of these rows.

@@ -3,8 +3,8 @@
 use sigfile::RowShape;
 
 use crate::pairs::join::bands::Bands;
-use crate::pairs::join::loose::{loose, LocatedPairs, Origins};
 use crate::pairs::join::parallel::{self, Job};
+use crate::pairs::join::unlisted::{unlisted, LocatedPairs, Origins};
 use crate::pairs::join::{JoinSink, RowPair};
 use crate::pairs::keys::Keys;
 use crate::pairs::output::{PairOutput, PairSink};
@@ -45,7 +45,7 @@ pub fn pairs(
         });
     });
     progress::phase(phases::SEARCHING_TAILS, None);
-    join_loose(tables, threshold, memory, &mut found);
+    join_unlisted(tables, threshold, memory, &mut found);
     let job = Job {
         tables,
         threshold,
@@ -55,17 +55,17 @@ pub fn pairs(
     parallel::run(&job, &mut found);
 }
 
-/// Joins the loose rows with each other and with the rows that have posting lists. [`parallel::run`] joins the latter
+/// Joins the unlisted rows with each other and with the rows that have posting lists. [`parallel::run`] joins the latter
 /// with each other.
-fn join_loose(tables: &IndexedTables, threshold: f64, memory: usize, sink: &mut impl JoinSink) {
+fn join_unlisted(tables: &IndexedTables, threshold: f64, memory: usize, sink: &mut impl JoinSink) {
     let linkage = tables.left.is_some();
     let share = if linkage { memory / 4 } else { memory / 2 };
-    let (left, left_origins) = loose(tables.of_side(0), share).unzip();
-    let (right, right_origins) = loose(tables.of_side(1), share).unzip();
+    let (left, left_origins) = unlisted(tables.of_side(0), share).unzip();
+    let (right, right_origins) = unlisted(tables.of_side(1), share).unzip();
     if left.is_none() && right.is_none() {
         return;
     }
-    // Without linkage the loose rows are side 0, and all segments are side 1.
+    // Without linkage the unlisted rows are side 0, and all segments are side 1.
     let segments = parallel::pieces(&tables.list, tables.left.or(Some(0)));
     let bands = Bands {
         sides: [left, right],

@@ -27,7 +27,7 @@ const JUDGED: f64 = 2.0;
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let records = Records::given(arguments, 0);
     let threshold = arguments.threshold(3);
     let verification = verify::given(arguments, 5, threshold);
@@ -46,7 +46,7 @@ fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let (signatures, weights) = (arguments.names(2), arguments.float8s(3));
     profiles::check(&signatures, &weights);
     let records = Records::new(arguments.oid(0), arguments.name(1), signatures);
@@ -70,7 +70,7 @@ fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let within = within::given(arguments, 7);
     let threshold = arguments.threshold(6);
     let verification = verify::given(arguments, 8, threshold);
@@ -93,7 +93,7 @@ fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let weights = arguments.float8s(6);
     let side = |i: usize| {
         let signatures = arguments.names(i + 2);

@@ -167,7 +167,7 @@ impl KeyOrder {
 /// Whether text `a` comes behind text `b` in the order of their bytes, null first.
 pub fn is_behind(a: Option<pg_sys::Datum>, b: Option<pg_sys::Datum>) -> bool {
     // SAFETY: the values are texts, and are not null.
-    let [a, b] = [a, b].map(|text| text.map(|text| unsafe { Varlena::of(text) }));
+    let [a, b] = [a, b].map(|text| text.map(|text| unsafe { Varlena::new(text) }));
     a.as_ref().map(Varlena::bytes) > b.as_ref().map(Varlena::bytes)
 }
 

@@ -8,7 +8,7 @@
 //! - A *table* has records and an index on their signatures. A relation has several if it is partitioned; all tables of
 //!   a search are `IndexedTables`, each known by its `TableNumber`.
 //! - A *row* is what a join compares: a row of a table by its tid (`TableRow`), or a record that a query has read by
-//!   its *number*, from 1 on. *Loose* rows are those of tables without posting lists, which are numbered, too.
+//!   its *number*, from 1 on. *Unlisted* rows are those of tables without posting lists, which are numbered, too.
 //! - A *group* has the records that are equal in the columns *within* which pairs are searched.
 //! - A *piece* has rows that are joined as a whole, a *band* has some of them, and a *unit* is what one process does of
 //!   a join at a time.

@@ -34,7 +34,7 @@ const BATCH: i64 = 100;
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_nearest_names(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments, and the record is that of a running call.
-    let (arguments, function) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let (arguments, function) = unsafe { (Arguments::new(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
     let list = NameList::given(function, arguments);
     let k = arguments.given(5).value() as i32;
     let many = candidates(k.into()).or_raise();
@@ -94,7 +94,7 @@ impl NameList {
         let columns = [1, 2, 3].map(|i| arguments.name(i));
         let of_relation = lock(relation);
         let [key, signature, name] =
-            columns.map(|column| RecordColumn::of(relation, column, &of_relation));
+            columns.map(|column| RecordColumn::new(relation, column, &of_relation));
         check_select(relation, [&key, &signature, &name].into_iter());
         if !is_signature(signature.type_oid) {
             let hint = "Name a column of signatures of the names, such as one GENERATED ALWAYS AS \

@@ -169,7 +169,7 @@ impl KeyedPairs {
         let mut pairs = BestFirst::new(self.budget.bytes() / 4);
         let keys = self.ordered(0, 0, |pair, measures| pairs.push(pair, measures));
         pairs.finish(keys.records(), |pair, measures| {
-            each(keys.of(pair), measures)
+            each(keys.pair(pair), measures)
         });
     }
 }
@@ -187,7 +187,7 @@ impl OrderedKeys {
     }
 
     /// The keys of a pair, by their places in the order of their sides.
-    pub fn of(&self, pair: [u32; 2]) -> [&[u8]; 2] {
+    pub fn pair(&self, pair: [u32; 2]) -> [&[u8]; 2] {
         [0, 1].map(|side| self.keys[side].key(self.order[side][pair[side] as usize]))
     }
 }

@@ -41,7 +41,7 @@ impl RecordColumn {
     /// A column of a relation. `relation` is its name for messages.
     ///
     /// Errors: no such column.
-    pub fn of(oid: pg_sys::Oid, column: CString, relation: &str) -> RecordColumn {
+    pub fn new(oid: pg_sys::Oid, column: CString, relation: &str) -> RecordColumn {
         RecordColumn::find(oid, column).unwrap_or_else(|column| {
             fail(
                 PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
@@ -149,7 +149,7 @@ impl Records {
     /// Errors: no relation with rows; no such column; a signature column of another type.
     pub fn new(oid: pg_sys::Oid, key: CString, signatures: Vec<CString>) -> Records {
         let name = lock(oid);
-        let column = |column: CString| RecordColumn::of(oid, column, &name);
+        let column = |column: CString| RecordColumn::new(oid, column, &name);
         let signatures: Vec<RecordColumn> = signatures.into_iter().map(&column).collect();
         // Weighted profiles are of type bloom.
         let alone = signatures.len() == 1;

@@ -127,7 +127,7 @@ impl SampledColumn {
     /// Share of the rows that are similar to `query`.
     fn share(&self, query: &RowBits<'_>, threshold: f64) -> f64 {
         let threshold = query.shape().measure().asked(threshold);
-        let nearest = Nearest::of(&self.statistics.others(), query, threshold);
+        let nearest = Nearest::new(&self.statistics.others(), query, threshold);
         let others = nearest.matching(threshold, self.row_count_of_others());
         self.share_of_common(query, threshold) + others * self.statistics.share_of_others
     }
@@ -150,7 +150,7 @@ impl SampledColumn {
     /// Rows that are similar to `query`, which need not be one of them.
     fn expected(&self, query: &RowBits<'_>, threshold: f64) -> f64 {
         let threshold = query.shape().measure().asked(threshold);
-        let nearest = Nearest::of(&self.statistics.others(), query, threshold);
+        let nearest = Nearest::new(&self.statistics.others(), query, threshold);
         self.row_count() * self.share_of_common(query, threshold)
             + nearest.expected(threshold, self.row_count_of_others())
     }
@@ -244,7 +244,7 @@ unsafe fn read_constant<T>(
         return None;
     }
     // SAFETY: these types have values of variable length.
-    let value = unsafe { Varlena::of(constant.constvalue) };
+    let value = unsafe { Varlena::new(constant.constvalue) };
     let value = value.bytes();
     let (signature, threshold): (RowBits<'_>, _) = match is_ours {
         [true, ..] => {

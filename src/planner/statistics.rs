@@ -6,7 +6,7 @@
 //! statistics, and nobody sees more.
 
 use pg::error::OrRaise;
-use pg::memory::{KeptWords, SessionMemory};
+use pg::memory::{SessionMemory, SessionWords};
 use pg::session_state::map_bytes;
 use pg::{boundary, check_for_interrupts, entry, ffi};
 use pgrx::pg_sys;
@@ -45,7 +45,7 @@ pub struct Statistics {
     /// Share of those in all rows that are no common value.
     pub share_of_others: f64,
     /// The packed common values, their shares, the packed others, and the signatures to ask.
-    words: KeptWords,
+    words: SessionWords,
     /// Where the parts begin, but the first.
     at: [usize; 3],
     /// From which word on each signature to ask is.
@@ -55,7 +55,7 @@ pub struct Statistics {
 impl Statistics {
     /// The most common values.
     pub fn common(&self) -> Packed<'_> {
-        Packed::of(&self.words[..self.at[0]])
+        Packed::new(&self.words[..self.at[0]])
     }
 
     /// The share of a common value in all rows.
@@ -65,7 +65,7 @@ impl Statistics {
 
     /// The sample of the rows that have no common value.
     pub fn others(&self) -> Packed<'_> {
-        Packed::of(&self.words[self.at[1]..self.at[2]])
+        Packed::new(&self.words[self.at[1]..self.at[2]])
     }
 
     /// A few signatures of the column.
@@ -217,7 +217,7 @@ fn random(n: usize) -> usize {
     (next >> 33) as usize % n
 }
 
-struct KeptStatistics {
+struct CachedStatistics {
     column: ColumnKey,
     version: Version,
     /// What an invalidation of the row will say.
@@ -233,7 +233,7 @@ pg::session_state! {
     static RANDOM: Cell<u64> = Cell::default();
     "random number" by "the last" until "the next one";
     /// Never dropped: the server's memory may be gone by then.
-    static CACHE: RefCell<ManuallyDrop<Vec<KeptStatistics>>> = RefCell::default();
+    static CACHE: RefCell<ManuallyDrop<Vec<CachedStatistics>>> = RefCell::default();
     "statistics" by "column" until "ANALYZE, or others need the room"
         bytes |cache| cache.borrow().iter().map(|kept| kept.statistics.size()).sum();
     /// Estimates that were made from statistics that are kept.
@@ -299,7 +299,7 @@ pub unsafe fn read(row: pg_sys::HeapTuple) -> Option<Rc<Statistics>> {
         (Rc::new(Statistics::of_row(row)?), hash)
     };
     CACHE.with_borrow_mut(|cache| {
-        cache.push(KeptStatistics {
+        cache.push(CachedStatistics {
             column,
             version,
             hash,

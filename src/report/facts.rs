@@ -217,7 +217,7 @@ pub fn columns(records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
         let name = crate::pairs::records::lock(records.oid);
         return given
             .into_iter()
-            .map(|column| RecordColumn::of(records.oid, column, &name).name)
+            .map(|column| RecordColumn::new(records.oid, column, &name).name)
             .collect();
     }
     let holds_signatures = |of_type| is_signature(of_type) || is_query(of_type);

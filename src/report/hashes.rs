@@ -23,8 +23,8 @@ pub fn hashes(records: &Records, columns: &[CString], keys: &[&[u8]]) -> RecordH
     let wanted: HashSet<&[u8]> = keys.iter().copied().collect();
     let name = readable(records.key.name.to_bytes());
     let of = columns.iter().cloned();
-    let of = of.map(|column| RecordColumn::of(records.oid, column, &name));
-    let of = HashColumns::of(of.collect());
+    let of = of.map(|column| RecordColumn::new(records.oid, column, &name));
+    let of = HashColumns::new(of.collect());
     let names = columns.iter().map(|column| readable(column.to_bytes()));
     let mut hash = RecordHash {
         columns: names.collect(),

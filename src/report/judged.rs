@@ -25,26 +25,26 @@ impl Judged {
     }
 
     /// The newest decision about a pair.
-    fn of(&self, keys: [&[u8]; 2]) -> Option<Judgement> {
+    fn get(&self, keys: [&[u8]; 2]) -> Option<Judgement> {
         let [a, b] = keys.map(|key| self.sides.split(key));
         // Of two relations the key of the first comes first.
         let ordered = if a.0 <= b.0 { [a.1, b.1] } else { [b.1, a.1] };
-        self.decisions.of(ordered)
+        self.decisions.get(ordered)
     }
 
     /// What was decided about a pair.
     pub fn verdict(&self, keys: [&[u8]; 2]) -> Option<Verdict> {
-        Some(self.of(keys)?.verdict)
+        Some(self.get(keys)?.verdict)
     }
 
     /// Whether a record of a pair has changed since it was decided.
     pub fn is_stale(&self, keys: [&[u8]; 2]) -> bool {
-        self.of(keys).is_some_and(|judgement| judgement.changed)
+        self.get(keys).is_some_and(|judgement| judgement.changed)
     }
 
     /// What holds of a pair: nothing if a record has changed since.
     pub fn holding(&self, keys: [&[u8]; 2]) -> Option<Verdict> {
-        let judgement = self.of(keys)?;
+        let judgement = self.get(keys)?;
         (!judgement.changed).then_some(judgement.verdict)
     }
 

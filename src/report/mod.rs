@@ -229,7 +229,7 @@ fn search_from(arguments: Arguments, i: usize, threshold: f64) -> Option<f64> {
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let threshold = arguments.threshold(3);
     let (method_name, format) = (arguments.text(6), arguments.text(8));
     let format = of_name(&format, &FORMATS, "report format", "formats");
@@ -247,7 +247,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the argument is a text, and lives as long as the call.
     let title = arguments
         .datum(7)
-        .map(|title| readable(unsafe { Varlena::of(title) }.bytes()));
+        .map(|title| readable(unsafe { Varlena::new(title) }.bytes()));
     let (database, date, server) = made();
     let origin = Origin {
         title: title

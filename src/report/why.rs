@@ -65,7 +65,7 @@ struct Scale {
 
 impl Scale {
     /// It holds 0 and all of these.
-    fn of(bits: impl Iterator<Item = f64>) -> Scale {
+    fn new(bits: impl Iterator<Item = f64>) -> Scale {
         bits.fold(
             Scale {
                 low: 0.0,
@@ -115,7 +115,7 @@ pub fn waterfall(explainer: &Explainer, a: &[Option<String>], b: &[Option<String
         Some(*sum)
     });
     let sums: Vec<f64> = sums.collect();
-    let scale = Scale::of(sums.iter().copied());
+    let scale = Scale::new(sums.iter().copied());
     let sum = sums.last().copied().unwrap_or(0.0);
     let before = [0.0].into_iter().chain(sums.iter().copied());
     let rows = addends.iter().zip(before.zip(&sums));
@@ -153,7 +153,7 @@ fn probability(bits: f64) -> String {
 pub fn levels(explainer: &Explainer) -> ModelBars {
     let model = explainer.model();
     let levels = model.levels();
-    let scale = Scale::of(levels.iter().map(|level| level.bits));
+    let scale = Scale::new(levels.iter().map(|level| level.bits));
     let fields = model.fields.iter().enumerate().map(|(k, field)| {
         let levels = levels.iter().filter(|level| level.field == k);
         let levels = levels.map(|level| LevelBar {

@@ -29,9 +29,9 @@ use pg::{catalog, entry, progress, sql};
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_suggest(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with this argument, and the record is that of a running call.
-    let (arguments, function) = unsafe { (Arguments::of(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let (arguments, function) = unsafe { (Arguments::new(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
     let oid = arguments.oid(0);
-    let subject = SuggestSubject::of(oid);
+    let subject = SuggestSubject::new(oid);
     let _job = progress::job("bloom_suggest", oid);
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };

@@ -84,7 +84,7 @@ impl SuggestSubject {
     /// Locks the relation until the end of the transaction.
     ///
     /// Errors: no relation with rows; the caller may not SELECT any of its columns.
-    pub fn of(oid: pg_sys::Oid) -> SuggestSubject {
+    pub fn new(oid: pg_sys::Oid) -> SuggestSubject {
         let name = lock(oid);
         let kind = catalog::kind(oid);
         let is_table = matches!(

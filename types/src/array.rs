@@ -80,7 +80,7 @@ impl<'a> Elements<'a> {
     ///
     /// # Safety
     /// `datum` is a non-null array as described above, alive as long as `'a`.
-    pub unsafe fn of(datum: pg_sys::Datum) -> Result<Elements<'a>> {
+    pub unsafe fn new(datum: pg_sys::Datum) -> Result<Elements<'a>> {
         // SAFETY: the datum is a non-null array.
         let array = unsafe { Varlena::aligned(datum) };
         // SAFETY: the array is plain and aligned now.
@@ -305,7 +305,7 @@ impl<'a> Tokens<'a> {
     /// The argument is a `text[]`, and not NULL.
     pub unsafe fn argument(fcinfo: pg_sys::FunctionCallInfo, i: usize) -> Result<Tokens<'a>> {
         // SAFETY: the function has such an argument, which outlives the call.
-        unsafe { Tokens::of((*fcinfo).args.as_slice(i + 1)[i].value) }
+        unsafe { Tokens::new((*fcinfo).args.as_slice(i + 1)[i].value) }
     }
 
     /// A value.
@@ -314,9 +314,9 @@ impl<'a> Tokens<'a> {
     ///
     /// # Safety
     /// `datum` is an array of `text` or `varchar`, and not NULL, and lives as long as `'a`.
-    pub unsafe fn of(datum: pg_sys::Datum) -> Result<Tokens<'a>> {
+    pub unsafe fn new(datum: pg_sys::Datum) -> Result<Tokens<'a>> {
         // SAFETY: such an array.
-        unsafe { Elements::of(datum) }.map(Tokens)
+        unsafe { Elements::new(datum) }.map(Tokens)
     }
 
     /// As they are stored, in the database's encoding.

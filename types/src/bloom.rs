@@ -237,7 +237,7 @@ fn varbit_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     // SAFETY: declared as (bit varying, integer, boolean), and STRICT.
     let (value, typmod) = unsafe {
         let args = (*fcinfo).args.as_slice(3);
-        (Varlena::of(args[0].value), args[1].value.value() as i32)
+        (Varlena::new(args[0].value), args[1].value.value() as i32)
     };
     let bytes = value.bytes();
     let (length, bits) = bytes.split_at(LENGTH);

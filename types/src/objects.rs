@@ -133,7 +133,7 @@ pub fn function(oid: pg_sys::Oid) -> Option<Function> {
     if oid.to_u32() < pg_sys::FirstNormalObjectId {
         return None;
     }
-    kept(&KNOWN, oid, || identify(oid))
+    cached(&KNOWN, oid, || identify(oid))
 }
 
 fn identify(oid: pg_sys::Oid) -> Option<Function> {
@@ -164,7 +164,7 @@ fn described(oid: pg_sys::Oid) -> Option<(Function, CString, CString)> {
             let mut is_null = false;
             let value =
                 pg_sys::SysCacheGetAttr(cache, row, attribute as pg_sys::AttrNumber, &mut is_null);
-            let bytes = (!is_null).then(|| Varlena::of(value).bytes().to_vec())?;
+            let bytes = (!is_null).then(|| Varlena::new(value).bytes().to_vec())?;
             CString::new(bytes).ok()
         };
         let in_c = form.prolang.to_u32() == C_LANGUAGE;
@@ -256,7 +256,7 @@ pub fn function_in_schema_of(
     purpose: Purpose,
     bloom: pg_sys::Oid,
 ) -> Option<pg_sys::Oid> {
-    kept(&IN_SCHEMA, (purpose, [near, bloom]), || {
+    cached(&IN_SCHEMA, (purpose, [near, bloom]), || {
         let (_, name, takes) = FUNCTIONS.iter().find(|f| f.0 == purpose)?;
         let type_of = |argument: &Argument| match argument {
             Argument::Signature => bloom,
@@ -342,7 +342,7 @@ unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, _cache: c_int, _has
 }
 
 /// What is known of `key`, or what `find` finds, which is kept if nothing has changed meanwhile.
-fn kept<K: Copy + Eq + std::hash::Hash, V: Copy>(
+fn cached<K: Copy + Eq + std::hash::Hash, V: Copy>(
     map: &'static std::thread::LocalKey<RefCell<HashMap<K, V>>>,
     key: K,
     find: impl FnOnce() -> V,

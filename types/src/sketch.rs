@@ -305,6 +305,6 @@ impl FromDatum for AnySketch<'_> {
         _: pg_sys::Oid,
     ) -> Option<Self> {
         // SAFETY: the argument is declared as a type of sketches, and is not null.
-        (!is_null).then(|| AnySketch(unsafe { Varlena::of(datum) }))
+        (!is_null).then(|| AnySketch(unsafe { Varlena::new(datum) }))
     }
 }

@@ -25,7 +25,7 @@ macro_rules! value_type {
             #[inline]
             pub unsafe fn from_raw(datum: pgrx::pg_sys::Datum) -> Self {
                 // SAFETY: a value of the type is a varlena.
-                let value = $argument(unsafe { pg::values::varlena::Varlena::of(datum) });
+                let value = $argument(unsafe { pg::values::varlena::Varlena::new(datum) });
                 if $view::stored(value.0.bytes()).is_none() {
                     $crate::value::corrupt($name, value.0.bytes());
                 }
@@ -175,7 +175,7 @@ pub fn output(size: usize, write: impl FnOnce(&mut String)) -> CString {
 /// `fcinfo` is that of a call with one argument, a `cstring[]` that is not NULL.
 pub unsafe fn modifier(fcinfo: pg_sys::FunctionCallInfo) -> Vec<String> {
     // SAFETY: the call has that argument.
-    unsafe { Elements::of((*fcinfo).args.as_slice(1)[0].value) }
+    unsafe { Elements::new((*fcinfo).args.as_slice(1)[0].value) }
         .or_raise()
         .c_strings()
 }

@@ -72,7 +72,7 @@ const TAIL_BYTES: u32 = 40 * 1024;
 
 impl SigfileOptions {
     /// The options that an index was given.
-    pub fn of(index: SigfileIndex<'_>) -> SigfileOptions {
+    pub fn new(index: SigfileIndex<'_>) -> SigfileOptions {
         // SAFETY: the relation is open, and a sigfile index; `amoptions` has made its options.
         let stored = unsafe {
             (*index.relation())

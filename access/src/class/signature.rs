@@ -32,7 +32,7 @@ pub struct RowSignature {
 
 impl SignatureType {
     /// That of the operator class.
-    pub fn of(index: SigfileIndex<'_>) -> SignatureType {
+    pub fn new(index: SigfileIndex<'_>) -> SignatureType {
         // SAFETY: the relation is open, and the types of its key columns are kept with it.
         let input = unsafe {
             let last = key_columns(index.relation()) - 1;
@@ -76,9 +76,9 @@ impl SignatureType {
         // SAFETY: the caller knows the type.
         unsafe {
             match self {
-                SignatureType::Filter => RowSignature::of(&Bloom::from_raw(value).view().into()),
+                SignatureType::Filter => RowSignature::new(&Bloom::from_raw(value).view().into()),
                 SignatureType::Bits => {
-                    RowSignature::of(&MinhashBits::from_raw(value).view().into())
+                    RowSignature::new(&MinhashBits::from_raw(value).view().into())
                 }
             }
         }
@@ -95,12 +95,12 @@ impl SignatureType {
                 SignatureType::Filter => {
                     let query = BloomQuery::from_raw(value);
                     let query = query.view();
-                    (RowSignature::of(&query.signature.into()), query.threshold)
+                    (RowSignature::new(&query.signature.into()), query.threshold)
                 }
                 SignatureType::Bits => {
                     let query = MinhashQuery::from_raw(value);
                     let query = query.view();
-                    (RowSignature::of(&query.sketch.into()), query.threshold)
+                    (RowSignature::new(&query.sketch.into()), query.threshold)
                 }
             }
         }
@@ -109,7 +109,7 @@ impl SignatureType {
 
 impl RowSignature {
     /// Those of a value.
-    pub fn of(value: &RowBits<'_>) -> RowSignature {
+    pub fn new(value: &RowBits<'_>) -> RowSignature {
         let mut words = Vec::new();
         value.append_words(&mut words);
         RowSignature {

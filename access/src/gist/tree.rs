@@ -37,7 +37,7 @@ fn bloom_gist_compress(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     unsafe {
         let entry: *mut pg_sys::GISTENTRY = (*fcinfo).args.as_slice(1)[0].value.cast_mut_ptr();
         if (*entry).leafkey {
-            let stored = IndexKey::of((*entry).key);
+            let stored = IndexKey::new((*entry).key);
             inner_size(stored.key().shape()).or_raise();
             check_shape(fcinfo, entry, &stored.key());
             let plain = stored.keep();
@@ -125,7 +125,7 @@ fn bloom_gist_same(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: declared as same function, on two keys.
     unsafe {
         let args = (*fcinfo).args.as_slice(3);
-        let (a, b) = (IndexKey::of(args[0].value), IndexKey::of(args[1].value));
+        let (a, b) = (IndexKey::new(args[0].value), IndexKey::new(args[1].value));
         *args[2].value.cast_mut_ptr::<bool>() = a.bytes() == b.bytes();
         NewValue(args[2].value)
     }
@@ -141,7 +141,7 @@ unsafe extern "C-unwind" fn compare(
     _sort: pg_sys::SortSupport,
 ) -> i32 {
     // SAFETY: the sort passes leaf keys.
-    unsafe { IndexKey::of(a).key().order(&IndexKey::of(b).key()) as i32 }
+    unsafe { IndexKey::new(a).key().order(&IndexKey::new(b).key()) as i32 }
 }
 
 /// `(internal) RETURNS void`
@@ -287,9 +287,9 @@ pub struct IndexKey(Varlena<'static>);
 impl IndexKey {
     /// # Safety
     /// `datum` is a leaf or inner key of an index of ours and outlives the result.
-    pub unsafe fn of(datum: pg_sys::Datum) -> IndexKey {
+    pub unsafe fn new(datum: pg_sys::Datum) -> IndexKey {
         // SAFETY: keys are varlenas.
-        let stored = IndexKey(unsafe { Varlena::of(datum) });
+        let stored = IndexKey(unsafe { Varlena::new(datum) });
         if TreeKey::stored(stored.0.bytes()).is_none() {
             corrupt("bloom_gist_key", stored.0.bytes());
         }
@@ -305,7 +305,7 @@ impl IndexKey {
         unsafe {
             let key = (*entry).key;
             if fits_page(key.cast_mut_ptr()) {
-                let stored = IndexKey(Varlena::of(key));
+                let stored = IndexKey(Varlena::new(key));
                 if TreeKey::stored(stored.0.bytes()).is_some() {
                     return stored;
                 }
@@ -427,6 +427,6 @@ fn bloom_gist_key_in(_text: &CStr) -> NewValue {
 #[entry]
 fn bloom_gist_key_out(fcinfo: pg_sys::FunctionCallInfo) -> CString {
     // SAFETY: one argument of the type, STRICT.
-    let stored = unsafe { IndexKey::of((*fcinfo).args.as_slice(1)[0].value) };
+    let stored = unsafe { IndexKey::new((*fcinfo).args.as_slice(1)[0].value) };
     CString::new(stored.key().describe()).expect("no zero byte")
 }

@@ -21,7 +21,7 @@ pub struct ChainPage<'a> {
 
 impl<'a> ChainPage<'a> {
     /// `None` if the page says that it has more words than there is room for.
-    pub fn of(content: &'a [u64]) -> Option<ChainPage<'a>> {
+    pub fn new(content: &'a [u64]) -> Option<ChainPage<'a>> {
         let (next, n) = split(content[0]);
         let words = content[HEAD..].get(..n as usize)?;
         Some(ChainPage { next, words })

@@ -164,7 +164,7 @@ pub fn read_list(index: SigfileIndex<'_>, list: &FreeList) -> Result<(Vec<u32>, 
     };
     while block != META {
         let page = index.share(block).expect(PageKind::Free, 0)?;
-        let link = ChainPage::of(page.words()).ok_or_else(&mut impossible)?;
+        let link = ChainPage::new(page.words()).ok_or_else(&mut impossible)?;
         reserve(&mut blocks, 2 * link.words.len())?;
         // An odd number of blocks leaves half a word.
         let here = unpack(link.words, 2 * link.words.len());
@@ -237,7 +237,7 @@ pub fn work_list(index: SigfileIndex<'_>, merge: &SegmentMerge) -> Result<WorkLi
             .share(block)
             .expect(PageKind::Work, merge.generation)?;
         let here = CHAIN_ROOM.min(listed - list.words.len());
-        let link = ChainPage::of(page.words())
+        let link = ChainPage::new(page.words())
             // The last page can have more words than the merge has been told of.
             .filter(|link| link.words.len() >= here && here > 0)
             .filter(|link| link.is_last() || here == CHAIN_ROOM)

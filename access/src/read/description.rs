@@ -73,7 +73,7 @@ pub fn load(
     }
     Ok(SegmentDescription {
         generation: entry.generation,
-        steps: SearchSteps::of(&segment, &costs::SEARCH),
+        steps: SearchSteps::new(&segment, &costs::SEARCH),
         segment,
         recent: filled(count, Cell::new(0))?,
         blocks,
@@ -97,7 +97,7 @@ fn read_map(
         }
         let page = index.share(block).expect(PageKind::Map, entry.generation)?;
         map.push(block);
-        let link = ChainPage::of(page.words())
+        let link = ChainPage::new(page.words())
             .filter(|l| !l.words.is_empty() && (l.is_last() || l.words.len() == CHAIN_ROOM))
             .filter(|_| map.len() < entry.pages as usize)
             .ok_or_else(|| index.damaged(block, "the description of a segment is impossible"))?;

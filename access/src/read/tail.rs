@@ -93,7 +93,7 @@ pub struct TailBlocks(Vec<TailBlock>);
 
 impl TailBlocks {
     /// All pages that a metapage has listed for a part.
-    pub fn of(meta: &Meta, part: Part) -> TailBlocks {
+    pub fn new(meta: &Meta, part: Part) -> TailBlocks {
         TailBlocks(meta.tail_blocks(part).collect())
     }
 

@@ -353,7 +353,7 @@ pub unsafe fn rows_alike(
     // SAFETY: the caller knows what index it is.
     let index = unsafe { SigfileIndex::of(&open) };
     let meta = meta::try_read(index).ok()?;
-    let signature = RowSignature::of(signature);
+    let signature = RowSignature::new(signature);
     if signature.tag != meta.shape() {
         return None;
     }

@@ -101,7 +101,7 @@ impl<'r> IndexScan<'r> {
             segments: of_parts
                 .map(|s| read::segment(index, meta, s).or_raise())
                 .collect(),
-            tails: Part::ALL.map(|part| TailBlocks::of(meta, part)),
+            tails: Part::ALL.map(|part| TailBlocks::new(meta, part)),
             geometries: Part::ALL.map(geometry),
             parts,
             at: (0, 0),

@@ -206,7 +206,7 @@ pub unsafe extern "C-unwind" fn amcanreturn(index: pg_sys::Relation, column: i32
     unsafe {
         let open = SigfileIndex::new(index);
         // The thresholds of queries for sampled bits are kept as they are searched for.
-        let is_kept = SignatureType::of(open) == SignatureType::Filter || !has_thresholds(open);
+        let is_kept = SignatureType::new(open) == SignatureType::Filter || !has_thresholds(open);
         column as usize == key_columns(index) && is_kept
     }
 }

@@ -115,7 +115,7 @@ unsafe extern "C-unwind" fn add_row(
     unsafe {
         let build = &mut *state.cast::<BuildState<'_>>();
         let kind = (build.signatures, build.meta.thresholds());
-        let new = IndexRow::of(build.index, kind, values, nulls, tid);
+        let new = IndexRow::new(build.index, kind, values, nulls, tid);
         build.add(&new, alive);
     }
 }
@@ -143,7 +143,7 @@ pub unsafe extern "C-unwind" fn ambuild(
         let memory = pg_sys::maintenance_work_mem as usize * 1024;
         let mut build = BuildState {
             index,
-            signatures: SignatureType::of(index),
+            signatures: SignatureType::new(index),
             meta: meta::empty(index),
             rows: Default::default(),
             count: 0,
@@ -177,7 +177,7 @@ pub unsafe extern "C-unwind" fn ambuild(
         warn_of_full(&build.index.name(), build.full, build.signed);
         progress(pg_sys::PROGRESS_CREATEIDX_SUBPHASE, phase::WRITE);
         progress(pg_sys::PROGRESS_CREATEIDX_TUPLES_TOTAL, build.count as i64);
-        let options = SigfileOptions::of(index);
+        let options = SigfileOptions::new(index);
         let mut meta = build.meta;
         for (part, rows) in Part::ALL.into_iter().zip(build.rows) {
             let Some(rows) = rows else { continue };

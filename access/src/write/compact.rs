@@ -273,7 +273,7 @@ fn fresh_pages(lock: &MergeLock<'_>, meta: &Meta) -> u64 {
 /// Errors: a damaged page.
 fn close_tail(index: SigfileIndex<'_>, meta: &Meta, part: Part) -> Result<usize> {
     let geometry = meta.geometry(part);
-    let blocks = TailBlocks::of(meta, part);
+    let blocks = TailBlocks::new(meta, part);
     let last = blocks.last();
     for page in last.exclusive(index, geometry) {
         let page = page?;

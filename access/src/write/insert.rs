@@ -145,14 +145,14 @@ pub unsafe extern "C-unwind" fn aminsert(
     unsafe {
         let (index, table) = (SigfileIndex::new(index), SigfileTable::new(heap));
         let thresholds = has_thresholds(index);
-        let kind = (SignatureType::of(index), thresholds);
-        let new = IndexRow::of(index, kind, values, nulls, tid);
+        let kind = (SignatureType::new(index), thresholds);
+        let new = IndexRow::new(index, kind, values, nulls, tid);
         let on_page = add(index, table, thresholds, &new);
         let entered = count_of_statement();
         if on_page == 1 || on_page.is_multiple_of(EVERY) {
             let part = new.part();
             let meta = meta::read(index);
-            let limit = SigfileOptions::of(index).tail_limit(meta.geometry(part).stride);
+            let limit = SigfileOptions::new(index).tail_limit(meta.geometry(part).stride);
             let limit = u64::from(limit);
             // Pages for the tail are taken from those that are free, too.
             let stock_is_empty = meta.stock.is_empty() && !meta.free.is_empty();
@@ -204,7 +204,7 @@ impl IndexRow {
     ///
     /// # Safety
     /// `values` and `nulls` are one for each column of the index, of the columns' types, and `tid` points to a tid.
-    pub unsafe fn of(
+    pub unsafe fn new(
         index: SigfileIndex<'_>,
         (signatures, thresholds): (SignatureType, bool),
         values: *const pg_sys::Datum,

@@ -46,7 +46,7 @@ impl<'r> MergeLock<'r> {
         MergeLock {
             index,
             table,
-            options: SigfileOptions::of(index),
+            options: SigfileOptions::new(index),
         }
     }
 
@@ -145,7 +145,7 @@ impl<'r> MergeLock<'r> {
         let mut metapage = index.exclusive(META);
         let mut now = meta::of_page(&metapage);
         let mut page = index.exclusive(list.first).expect(PageKind::Free, 0)?;
-        let link = ChainPage::of(page.words()).ok_or_else(impossible)?;
+        let link = ChainPage::new(page.words()).ok_or_else(impossible)?;
         let next = link.next;
         let listed = unpack(link.words, 2 * link.words.len());
         let mut blocks: Vec<u32> = listed.filter(|&block| block != META).collect();

@@ -17,20 +17,20 @@ fn rules_are_read() {
         r#"{"a": "keep", "b": {"newest": "t"}, "c": {"priority": {"column": "s", "order": ["x", "y"]}}, "d": {"sql": "max(d)"}, "*": "longest"}"#,
     )
     .unwrap();
-    assert_eq!(rules.of("a"), Rule::Keep);
-    assert_eq!(rules.of("b"), Rule::Newest("t".into()));
+    assert_eq!(rules.rule("a"), Rule::Keep);
+    assert_eq!(rules.rule("b"), Rule::Newest("t".into()));
     let order = vec!["x".to_owned(), "y".to_owned()];
     assert_eq!(
-        rules.of("c"),
+        rules.rule("c"),
         Rule::Priority {
             column: "s".into(),
             order
         }
     );
-    assert_eq!(rules.of("d"), Rule::Sql("max(d)".into()));
-    assert_eq!(rules.of("e"), Rule::Longest);
+    assert_eq!(rules.rule("d"), Rule::Sql("max(d)".into()));
+    assert_eq!(rules.rule("e"), Rule::Longest);
     assert_eq!(rules.named("e"), None);
-    assert_eq!(Rules::parse("{}").unwrap().of("e"), Rule::Fill);
+    assert_eq!(Rules::parse("{}").unwrap().rule("e"), Rule::Fill);
 }
 
 #[test]

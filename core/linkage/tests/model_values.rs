@@ -1,6 +1,6 @@
 //! Properties of how the values of a model's fields are read and compared.
 
-use linkage::model::values::{FieldLayout, Habits, Kind, Reading, LEVELS, MISSING};
+use linkage::model::values::{Conventions, FieldLayout, Kind, Reading, LEVELS, MISSING};
 use proptest::prelude::*;
 
 /// Every kind as it is, and with each of its readings.
@@ -66,9 +66,9 @@ proptest! {
 
     #[test]
     fn any_values_have_habits(values in prop::collection::vec(text(), 0..20)) {
-        let mut habits = Habits::default();
-        values.iter().for_each(|value| habits.add(value));
-        let found = [habits.date_format(), habits.phone_region(), habits.mailbox()];
+        let mut conventions = Conventions::default();
+        values.iter().for_each(|value| conventions.add(value));
+        let found = [conventions.date_format(), conventions.phone_region(), conventions.mailbox()];
         for (kind, reading) in [Kind::Date, Kind::Phone, Kind::Text].into_iter().zip(found) {
             if let Some(reading) = reading {
                 prop_assert_eq!(Reading::of_name(kind, reading.name()).unwrap(), reading);

@@ -188,7 +188,7 @@ fn pairs(c: &mut Criterion) {
     group.bench_function("jaccard of views/301", |bench| {
         bench.iter(|| {
             let (a, b) = (View::stored(black_box(&a)), View::stored(black_box(&b)));
-            signature::similarity::Popcounts::of(&a.unwrap(), &b.unwrap())
+            signature::similarity::Popcounts::new(&a.unwrap(), &b.unwrap())
                 .unwrap()
                 .jaccard()
         });

@@ -104,7 +104,7 @@ pub struct SearchSteps {
 
 impl SearchSteps {
     /// Those of a segment.
-    pub fn of(segment: &Segment, costs: &Costs) -> SearchSteps {
+    pub fn new(segment: &Segment, costs: &Costs) -> SearchSteps {
         let of_chunk = |p: &Postings| std::array::from_fn(|r| shares(p, r as u32, costs));
         let mut steps = SearchSteps {
             costs: *costs,

@@ -196,12 +196,12 @@ impl<'a> TreeKey<'a> {
         let common = intersect_bits(self.union, query.union).min(self.greatest);
         if self.level == Level::Leaf {
             let (a, b) = (self.least, q);
-            return self.measure().of(Popcounts { a, b, common });
+            return self.measure().similarity(Popcounts { a, b, common });
         }
         let inside = intersect_bits(self.intersection, query.union);
         let outside = (popcount(self.intersection) - inside).max(self.least.saturating_sub(common));
         let (a, b) = (outside + common, q);
-        self.measure().of(Popcounts { a, b, common })
+        self.measure().similarity(Popcounts { a, b, common })
     }
 
     /// The least distance to `query` that a signature below can have: what none undercuts, and exact for a leaf. It
@@ -216,7 +216,7 @@ impl<'a> TreeKey<'a> {
     pub fn may_match(&self, query: &TreeKey<'_>) -> bool {
         let threshold = query.threshold.max(self.threshold);
         self.tag != query.tag
-            || self.measure().told(self.bound(query)) >= threshold
+            || self.measure().for_user(self.bound(query)) >= threshold
             || self.has_empty() && threshold <= 0.0
     }
 

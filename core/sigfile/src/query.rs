@@ -67,7 +67,7 @@ impl Query {
         let start = self.popcount.min(most);
         let least = LeastCommon::new(self.measure, threshold);
         // the greatest similarity that a popcount allows falls on both sides of the query's own
-        let mut set = |popcount: u32| match least.of(self.popcount, popcount) {
+        let mut set = |popcount: u32| match least.bits(self.popcount, popcount) {
             Some(least) => {
                 self.limits[popcount as usize] = least;
                 true
@@ -191,7 +191,7 @@ impl Query {
 
     /// Similarity of the query to a row.
     pub fn similarity(&self, popcount: u32, common: u32) -> f64 {
-        self.measure.of(Popcounts {
+        self.measure.similarity(Popcounts {
             a: self.popcount,
             b: popcount,
             common,

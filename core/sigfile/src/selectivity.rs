@@ -48,7 +48,7 @@ pub struct Nearest {
 
 impl Nearest {
     /// Compares a query with a random sample.
-    pub fn of(sample: &Packed<'_>, query: &RowBits<'_>, threshold: f64) -> Nearest {
+    pub fn new(sample: &Packed<'_>, query: &RowBits<'_>, threshold: f64) -> Nearest {
         let (hits, similarities) = sample.nearest(query, threshold, ENOUGH, *RANKS.end());
         Nearest {
             sampled: sample.len(),
@@ -170,7 +170,7 @@ struct ShapeRun<'a> {
 
 impl<'a> Packed<'a> {
     /// `words` are those of [`pack`].
-    pub fn of(words: &'a [u64]) -> Packed<'a> {
+    pub fn new(words: &'a [u64]) -> Packed<'a> {
         Packed(words)
     }
 
@@ -229,7 +229,7 @@ impl<'a> Packed<'a> {
                     b: query.popcount,
                     common,
                 };
-                hit(run.first + i, measure.of(counts));
+                hit(run.first + i, measure.similarity(counts));
             });
         }
     }
@@ -309,7 +309,7 @@ impl<'a> Packed<'a> {
                             b: query.popcount,
                             common: signature::bits::intersect_words(row, words),
                         };
-                        measure.of(counts)
+                        measure.similarity(counts)
                     }),
             );
         }
@@ -324,7 +324,7 @@ impl<'a> Packed<'a> {
 mod tests {
     use super::{Nearest, ENOUGH, RANKS};
 
-    /// As [`Nearest::of`] for these similarities.
+    /// As [`Nearest::new`] for these similarities.
     fn nearest(sample: &[f64], threshold: f64) -> Nearest {
         let mut similarities = sample.to_vec();
         similarities.sort_by(|a, b| b.total_cmp(a));
@@ -417,7 +417,7 @@ mod sample_tests {
         similarity: impl Fn(&RowBits<'_>) -> f64,
     ) {
         let words = pack(sample).unwrap();
-        let packed = Packed::of(&words);
+        let packed = Packed::new(&words);
         assert_eq!(packed.len(), sample.len());
         let of: Vec<f64> = sample.iter().map(similarity).collect();
         let mut all = of.clone();
@@ -455,7 +455,7 @@ mod sample_tests {
                     let query = View::stored(&query).unwrap();
                     check(&rows, &query.into(), |row| {
                         let i = rows.iter().position(|other| other == row).unwrap();
-                        Popcounts::of(&views[i], &query).map_or(0.0, Popcounts::jaccard)
+                        Popcounts::new(&views[i], &query).map_or(0.0, Popcounts::jaccard)
                     });
                 }
             }

@@ -87,7 +87,7 @@ fn search(
     key: Option<u32>,
 ) -> (Vec<u64>, usize) {
     let mut search = Search::default();
-    let steps = SearchSteps::of(segment, &sigfile::costs::SEARCH);
+    let steps = SearchSteps::new(segment, &sigfile::costs::SEARCH);
     search.start(segment, &steps, query, key, store).unwrap();
     let (mut found, mut pages) = (vec![], 0);
     while let Some((number, work)) = search.next(segment) {

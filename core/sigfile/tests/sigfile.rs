@@ -103,7 +103,7 @@ impl Table {
                     .map(|(x, y)| (x & y).count_ones())
                     .sum(),
             };
-            self.geometry.measure.of(counts) >= threshold
+            self.geometry.measure.similarity(counts) >= threshold
         };
         (0..self.rows.len())
             .filter(|&i| hit(&self.rows[i]))
@@ -114,7 +114,7 @@ impl Table {
 
 fn search(segment: &Segment, store: &mut Memory, query: &Query) -> Vec<u64> {
     let mut search = Search::default();
-    let steps = SearchSteps::of(segment, &sigfile::costs::SEARCH);
+    let steps = SearchSteps::new(segment, &sigfile::costs::SEARCH);
     search.start(segment, &steps, query, None, store).unwrap();
     let mut found = vec![];
     while let Some((number, work)) = search.next(segment) {
@@ -305,7 +305,7 @@ proptest! {
         let present = segment.present();
         let (a, b) = (band.0.index(present as usize + 1), band.1.index(present as usize + 1));
         let band = if whole { 0..present } else { a.min(b) as u32..a.max(b) as u32 };
-        let folds = Folds::of(&segment, band.clone(), &mut store).unwrap();
+        let folds = Folds::new(&segment, band.clone(), &mut store).unwrap();
         prop_assert_eq!(folds.rows(), band.clone());
         let mut rows = table.rows.clone();
         let geometry = &table.geometry;
@@ -333,7 +333,7 @@ proptest! {
                 for other in rows[..to.max(i + 1)].iter().skip(from.max(i + 1)) {
                     let common = row.iter().zip(other).map(|(x, y)| (x & y).count_ones()).sum();
                     let counts = Popcounts { a: popcount(geometry, row), b: popcount(geometry, other), common };
-                    let similarity = geometry.measure.of(counts);
+                    let similarity = geometry.measure.similarity(counts);
                     if similarity >= t {
                         wanted.push(similarity);
                     }

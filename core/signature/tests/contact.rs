@@ -183,7 +183,7 @@ fn signature(kind: IdentityKind, value: &str) -> Vec<u8> {
 fn similarity(kind: IdentityKind, a: &str, b: &str) -> f64 {
     let (a, b) = (signature(kind, a), signature(kind, b));
     let (a, b) = (View::stored(&a).unwrap(), View::stored(&b).unwrap());
-    Popcounts::of(&a, &b).unwrap().jaccard()
+    Popcounts::new(&a, &b).unwrap().jaccard()
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn signature(date: &str) -> Vec<u8> {
 }
 
 fn similarity(a: &[u8], b: &[u8]) -> f64 {
-    Popcounts::of(&View::stored(a).unwrap(), &View::stored(b).unwrap())
+    Popcounts::new(&View::stored(a).unwrap(), &View::stored(b).unwrap())
         .unwrap()
         .jaccard()
 }

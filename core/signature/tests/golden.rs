@@ -55,7 +55,7 @@ fn signature(shape: Shape, text: &str, by_word: bool) -> Vec<u8> {
 
 fn counts(shape: Shape, a: &str, b: &str) -> Popcounts {
     let (a, b) = (signature(shape, a, false), signature(shape, b, false));
-    Popcounts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap()
+    Popcounts::new(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap()
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn list(of: &[String]) -> Vec<&[u8]> {
 fn token_sims() {
     for v in golden("token_sims") {
         let (a, b) = (strings(&v["a"]), strings(&v["b"]));
-        let overlap = Overlap::of(&mut list(&a), &mut list(&b), || ());
+        let overlap = Overlap::new(&mut list(&a), &mut list(&b), || ());
         let overlap = overlap.unwrap();
         assert_eq!(overlap.jaccard(), f(&v, "jaccard"), "{v}");
         assert_eq!(overlap.containment(), f(&v, "containment"), "{v}");
@@ -269,7 +269,7 @@ fn by_word() {
             signature(shape, &text("a"), true),
             signature(shape, &text("b"), true),
         );
-        let c = Popcounts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap();
+        let c = Popcounts::new(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap();
         assert_eq!(c.jaccard(), f(&v, "jaccard"));
     }
 }

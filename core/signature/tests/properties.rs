@@ -310,7 +310,7 @@ fn different_shapes_never_compare() {
     for other in [(6, 43, 3), (7, 41, 3), (7, 43, 2)] {
         let b = build(Shape::new(other.0, other.1, other.2).unwrap(), "erika");
         let error =
-            Popcounts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap_err();
+            Popcounts::new(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).unwrap_err();
         assert!(error.message().contains("(7,43,3)"), "{error}");
         let mut copy = a.clone();
         assert!(Builder::in_place(&mut copy)
@@ -322,7 +322,7 @@ fn different_shapes_never_compare() {
     for at in 5..8 {
         let mut b = a.clone();
         b[at] += 1;
-        assert!(Popcounts::of(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).is_err());
+        assert!(Popcounts::new(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).is_err());
         assert!(View::untrusted(&b).is_err());
     }
 }
@@ -363,7 +363,7 @@ fn false_positives_of_random_trigrams() {
             let other = random() as usize % bits.len();
             if !added.contains(&other) {
                 asked += 1;
-                positive += u32::from(Popcounts::of(&set, &bits[other]).unwrap().contains());
+                positive += u32::from(Popcounts::new(&set, &bits[other]).unwrap().contains());
             }
         }
     }

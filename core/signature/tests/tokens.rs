@@ -165,7 +165,7 @@ proptest! {
     #[test]
     fn similarity_is_that_of_sets(a in lists(), b in lists()) {
         use std::collections::BTreeSet;
-        let overlap = Overlap::of(&mut bytes(&a), &mut bytes(&b), || ()).unwrap();
+        let overlap = Overlap::new(&mut bytes(&a), &mut bytes(&b), || ()).unwrap();
         let (a, b): (BTreeSet<_>, BTreeSet<_>) = (a.iter().collect(), b.iter().collect());
         let (common, all) = (a.intersection(&b).count(), a.union(&b).count());
         prop_assert_eq!(overlap.jaccard(), common as f64 / (all as f64).max(1.0));
@@ -186,7 +186,7 @@ proptest! {
             all
         };
         let (x, y) = (numbered(&a), numbered(&b));
-        let overlap = Overlap::of(&mut bytes(&x), &mut bytes(&y), || ()).unwrap();
+        let overlap = Overlap::new(&mut bytes(&x), &mut bytes(&y), || ()).unwrap();
         let count = |of: &str, c| of.chars().filter(|d| *d == c).count();
         let (lesser, greater) = "abcd".chars().fold((0, 0), |(lesser, greater), c| {
             let (i, j) = (count(&a, c), count(&b, c));
@@ -254,7 +254,7 @@ fn families_never_mix() {
     builder.add_text("a", false, || ()).unwrap();
     builder.finish();
     let (a, b) = (View::stored(&a).unwrap(), View::stored(&b).unwrap());
-    let error = Popcounts::of(&a, &b).unwrap_err();
+    let error = Popcounts::new(&a, &b).unwrap_err();
     assert_eq!(
         error.message(),
         "different signature shapes (7,43,0,hash=1) and (7,43,3)"

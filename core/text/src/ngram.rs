@@ -127,7 +127,7 @@ impl Gaps {
     /// What the SQL functions call it.
     ///
     /// Errors: by_word and filler together.
-    pub fn of(by_word: bool, filler: bool) -> Result<Self> {
+    pub fn new(by_word: bool, filler: bool) -> Result<Self> {
         match (by_word, filler) {
             (true, true) => Err(Error::invalid("by_word and filler cannot be used together",
             )

@@ -25,7 +25,7 @@ fn similarity(a: &str, b: &str) -> f64 {
     let (a, b) = (list(&a), list(&b));
     let mut lists = [&a, &b].map(|of| of.iter().map(Vec::as_slice).collect::<Vec<_>>());
     let [a, b] = &mut lists;
-    Overlap::of(a, b, || ()).unwrap().jaccard()
+    Overlap::new(a, b, || ()).unwrap().jaccard()
 }
 
 /// tests/data/characters.py tells where the names are from, and computes their tokens in another way.

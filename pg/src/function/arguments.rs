@@ -32,7 +32,7 @@ impl Arguments {
     /// # Safety
     /// `fcinfo` is that of a running function, and stays so as long as the result is used. The types asked for
     /// are those declared in sql/.
-    pub unsafe fn of(fcinfo: pg_sys::FunctionCallInfo) -> Arguments {
+    pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> Arguments {
         Arguments(fcinfo)
     }
 

@@ -43,7 +43,7 @@ fn job_of_session(number: i32) -> Option<JobStatus> {
             command,
             relation,
             values,
-        } = Slots::of(entry);
+        } = Slots::new(entry);
         if command != COMMAND || values[slot::MARK] != MARK {
             return None;
         }

@@ -249,17 +249,17 @@ pub fn rows(more: u64) {
 }
 
 /// Calls what may run code of users, which may run jobs and commands of its own.
-pub fn apart<T>(call: impl FnOnce() -> T) -> T {
+pub fn hold_while<T>(call: impl FnOnce() -> T) -> T {
     /// Ends the call after an error, too.
-    struct Apart;
+    struct Held;
 
-    impl Drop for Apart {
+    impl Drop for Held {
         fn drop(&mut self) {
             HELD.set(HELD.get() - 1);
         }
     }
 
     HELD.set(HELD.get() + 1);
-    let _apart = Apart;
+    let _held = Held;
     call()
 }

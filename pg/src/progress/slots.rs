@@ -50,7 +50,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    pub fn of(entry: &pg_sys::PgBackendStatus) -> Slots {
+    pub fn new(entry: &pg_sys::PgBackendStatus) -> Slots {
         Slots {
             command: entry.st_progress_command,
             relation: entry.st_progress_command_target,
@@ -61,7 +61,7 @@ impl Slots {
     /// Those of this session; `None` for a process that has none.
     pub fn current() -> Option<Slots> {
         // SAFETY: the pointer is null or to this session's entry, which only this process writes.
-        unsafe { pg_sys::MyBEEntry.as_ref() }.map(Slots::of)
+        unsafe { pg_sys::MyBEEntry.as_ref() }.map(Slots::new)
     }
 
     /// Begins the command, and writes all slots.

@@ -126,7 +126,7 @@ impl Session {
     pub fn keep(&self, name: &'static CStr, sql: &Sql, parameters: &[Parameter]) -> KeptRows<'_> {
         let rows = self.rows(sql, parameters);
         // SAFETY: the descriptor of the statement's rows.
-        let mut store = self.aside(|| unsafe { TupleStore::of_rows(rows.columns()) });
+        let mut store = self.in_callers_memory(|| unsafe { TupleStore::of_rows(rows.columns()) });
         rows.each(|row| store.put_row(row));
         self.table(name, &store);
         KeptRows {
@@ -312,7 +312,7 @@ impl Session {
         end: impl FnOnce(&mut T),
     ) {
         let rows = self.rows(sql, parameters);
-        self.aside(|| {
+        self.in_callers_memory(|| {
             let mut whole = Scratch::new(c"rows of a query");
             let mut state = whole.within(|| begin(&rows));
             let mut scratch = Scratch::new(c"row of a query");
@@ -337,7 +337,7 @@ impl Session {
     }
 
     /// Runs in the memory context that was current when the session began: what `run` makes outlives it.
-    pub fn aside<T>(&self, run: impl FnOnce() -> T) -> T {
+    pub fn in_callers_memory<T>(&self, run: impl FnOnce() -> T) -> T {
         // SAFETY: the context lives as long as the function that began the session runs.
         unsafe {
             let before = pg_sys::MemoryContextSwitchTo(self.outside);

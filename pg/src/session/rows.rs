@@ -24,7 +24,7 @@ pub struct QueryRow<'r> {
 impl<'r> QueryRow<'r> {
     /// # Safety
     /// The row has these columns, and both stay as they are as long as `'r`.
-    pub unsafe fn of(tuple: pg_sys::HeapTuple, columns: pg_sys::TupleDesc) -> QueryRow<'r> {
+    pub unsafe fn new(tuple: pg_sys::HeapTuple, columns: pg_sys::TupleDesc) -> QueryRow<'r> {
         QueryRow {
             tuple,
             columns,
@@ -38,7 +38,7 @@ impl<'r> QueryRow<'r> {
     /// The memory context and the columns, which a query has until it ends, stay as long as `'c`.
     pub unsafe fn copy<'c>(self) -> QueryRow<'c> {
         // SAFETY: the row is there now, and is copied with all its values; the caller's.
-        unsafe { QueryRow::of(pg_sys::heap_copytuple(self.tuple), self.columns) }
+        unsafe { QueryRow::new(pg_sys::heap_copytuple(self.tuple), self.columns) }
     }
 
     /// The row as a whole. It stays as long as this.
@@ -83,7 +83,7 @@ impl<'r> QueryRow<'r> {
     pub fn bytes(self, i: usize) -> Option<Varlena<'r>> {
         // SAFETY: a varlena, which stays as long as the row.
         self.of_length(i, -1)
-            .map(|value| unsafe { Varlena::of(value) })
+            .map(|value| unsafe { Varlena::new(value) })
     }
 
     /// The text in column `i`.
@@ -139,7 +139,7 @@ impl<S: Borrow<Session>> Rows<S> {
         let read_only = session.borrow().read_only;
         // SAFETY: the session is connected; as many values as types, none of them NULL.
         unsafe {
-            let portal = progress::apart(|| {
+            let portal = progress::hold_while(|| {
                 ffi::SPI_cursor_open_with_args(
                     std::ptr::null(),
                     sql.as_ptr(),
@@ -214,13 +214,13 @@ impl<S: Borrow<Session>> Rows<S> {
             // SAFETY: the cursor is open. Rows are freed batch by batch, by the pointer that was kept, since `each` may
             // run statements.
             unsafe {
-                progress::apart(|| ffi::SPI_cursor_fetch(self.cursor.0, true, self.batch));
+                progress::hold_while(|| ffi::SPI_cursor_fetch(self.cursor.0, true, self.batch));
                 let (fetched, table) = (pg_sys::SPI_processed as usize, pg_sys::SPI_tuptable);
                 more = fetched > 0
-                    && self.session.borrow().aside(|| {
+                    && self.session.borrow().in_callers_memory(|| {
                         (0..fetched).all(|i| {
                             check_for_interrupts();
-                            each(QueryRow::of(*(*table).vals.add(i), self.columns()))
+                            each(QueryRow::new(*(*table).vals.add(i), self.columns()))
                         })
                     });
                 progress::rows(fetched as u64);

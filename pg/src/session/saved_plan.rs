@@ -20,7 +20,7 @@ pub struct SavedPlan<const N: usize> {
 
 impl<const N: usize> SavedPlan<N> {
     /// Nothing is planned yet.
-    pub fn of(statement: Sql, parameters: [pg_sys::Oid; N]) -> SavedPlan<N> {
+    pub fn new(statement: Sql, parameters: [pg_sys::Oid; N]) -> SavedPlan<N> {
         SavedPlan {
             statement: statement.into_c(),
             parameters,
@@ -48,7 +48,7 @@ impl<const N: usize> SavedPlan<N> {
             let Some(table) = pg_sys::SPI_tuptable.as_ref() else {
                 return Vec::new();
             };
-            let row = |i: u64| QueryRow::of(*table.vals.add(i as usize), table.tupdesc);
+            let row = |i: u64| QueryRow::new(*table.vals.add(i as usize), table.tupdesc);
             (0..pg_sys::SPI_processed).map(row).collect()
         }
     }

@@ -23,7 +23,7 @@ impl<'a> Text<'a> {
     /// `datum` is a non-null `text` that lives as long as `'a`.
     pub unsafe fn from_raw(datum: pg_sys::Datum) -> Self {
         // SAFETY: a text is a varlena.
-        let value = unsafe { Varlena::of(datum) };
+        let value = unsafe { Varlena::new(datum) };
         let converted = match to_utf8(value.bytes()) {
             Cow::Borrowed(_) => None,
             Cow::Owned(bytes) => Some(bytes),

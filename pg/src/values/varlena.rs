@@ -16,7 +16,7 @@ impl<'a> Varlena<'a> {
     /// # Safety
     /// `datum` is a valid varlena that lives as long as `'a`.
     #[inline]
-    pub unsafe fn of(datum: pg_sys::Datum) -> Varlena<'a> {
+    pub unsafe fn new(datum: pg_sys::Datum) -> Varlena<'a> {
         let given: *mut pg_sys::varlena = datum.cast_mut_ptr();
         // Most values are plain; this saves them the call, and the jump buffer around it.
         // SAFETY: a valid varlena has a header.
@@ -36,7 +36,7 @@ impl<'a> Varlena<'a> {
     /// The value aligned and with a four-byte header, as arrays need it.
     ///
     /// # Safety
-    /// As for [`Varlena::of`].
+    /// As for [`Varlena::new`].
     pub unsafe fn aligned(datum: pg_sys::Datum) -> Varlena<'a> {
         let given: *mut pg_sys::varlena = datum.cast_mut_ptr();
         // SAFETY: a valid varlena has a header.
@@ -126,7 +126,7 @@ pub unsafe fn is_same_varlena(a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
             std::slice::from_raw_parts(at, pgrx::varsize_any(at.cast()))
         };
         // An UPDATE that does not name the column leaves a value where it is.
-        stored(a) == stored(b) || Varlena::of(a).bytes() == Varlena::of(b).bytes()
+        stored(a) == stored(b) || Varlena::new(a).bytes() == Varlena::new(b).bytes()
     }
 }
 

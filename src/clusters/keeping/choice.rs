@@ -83,7 +83,7 @@ impl KeepChoice {
         }
         let counted = counted(&relation, &by);
         read.extend(counted.iter().map(|column| column.name.as_c_str()));
-        let of = |name: &CStr| RecordColumn::of(oid, name.to_owned(), &relation.name);
+        let of = |name: &CStr| RecordColumn::new(oid, name.to_owned(), &relation.name);
         let columns: Vec<RecordColumn> = read.into_iter().map(of).collect();
         // The query would tell after the search.
         check_select(oid, columns.iter());
@@ -106,7 +106,7 @@ impl KeepChoice {
             progress::step();
             let number = |i: usize| row.datum(i).map_or(0, |n| n.value());
             let position = number(Standings::LABEL) as u32;
-            let Some(standing) = standings.of(row) else {
+            let Some(standing) = standings.standing(row) else {
                 self.missing(clustered.key_at(position))
             };
             if number(0) != no {

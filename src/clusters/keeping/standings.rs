@@ -60,7 +60,7 @@ impl<'a> Standings<'a> {
     }
 
     /// What counts of a row of the query; `None` if there is no such record.
-    pub fn of(&self, row: QueryRow<'_>) -> Option<Standing> {
+    pub fn standing(&self, row: QueryRow<'_>) -> Option<Standing> {
         row.datum(BEFORE - 1)?;
         let columns = self.columns.iter().enumerate();
         let filled = columns.filter(|(i, column)| value(column, row, BEFORE + i).is_some());
@@ -84,7 +84,7 @@ pub fn value(column: &TableColumn, row: QueryRow<'_>, at: usize) -> Option<pg_sy
     let value = row.datum(at)?;
     let is_blank = || {
         // SAFETY: a text that stays as long as the row.
-        let text = unsafe { Varlena::of(value) };
+        let text = unsafe { Varlena::new(value) };
         text.bytes().iter().all(|&b| b == b' ')
     };
     (!(column.is_text() && is_blank())).then_some(value)

@@ -9,7 +9,7 @@ use std::ffi::{c_char, c_void};
 
 use pgrx::pg_sys;
 
-use pg::memory::aside;
+use pg::memory::in_scratch;
 use pg::relation::OpenRelation;
 use pg::{entry, ffi};
 
@@ -17,7 +17,7 @@ use pg::{entry, ffi};
 /// expressions as they are stored: simplifying an expression would run it. The table is locked.
 pub fn calls_builtin_only(table: &OpenRelation) -> bool {
     // The trees are read into memory of their own.
-    aside(c"expressions of a review table", || {
+    in_scratch(c"expressions of a review table", || {
         // SAFETY: each text is a stored expression, or a list of them.
         let is_builtin = |text| unsafe { is_builtin(text) };
         has_plain_types(table)

@@ -56,7 +56,7 @@ impl SkippedTable {
             .text("]::pg_catalog.text[]");
         Ok(SkippedTable {
             written: WrittenTable::new(table, &SKIPPED, insert, PARAMETERS)?,
-            to_json: SavedPlan::of(to_json, [open.form().reltype]),
+            to_json: SavedPlan::new(to_json, [open.form().reltype]),
         })
     }
 

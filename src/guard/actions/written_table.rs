@@ -37,8 +37,8 @@ impl<const N: usize> WrittenTable<N> {
         Ok(WrittenTable {
             table,
             form,
-            insert: SavedPlan::of(insert.clone(), parameters),
-            insert_returning: SavedPlan::of(insert.text(" RETURNING 1"), parameters),
+            insert: SavedPlan::new(insert.clone(), parameters),
+            insert_returning: SavedPlan::new(insert.text(" RETURNING 1"), parameters),
         })
     }
 

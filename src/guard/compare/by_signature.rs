@@ -77,7 +77,7 @@ impl<'a> ComparedSignature<'a> {
     pub fn similarity(&self, other: &ComparedSignature<'_>) -> Result<f64> {
         match (self, other) {
             (ComparedSignature::Filter(a), ComparedSignature::Filter(b)) => {
-                Popcounts::of(&a.view(), &b.view()).map(Popcounts::jaccard)
+                Popcounts::new(&a.view(), &b.view()).map(Popcounts::jaccard)
             }
             (ComparedSignature::Bits(a), ComparedSignature::Bits(b)) => {
                 a.view().similarity(&b.view())

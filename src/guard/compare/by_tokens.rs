@@ -103,8 +103,8 @@ impl HashedTokens {
     /// Errors: an array of more than one dimension; out of memory.
     fn of(row: JudgedRow<'_>, threshold: f64) -> Option<HashedTokens> {
         // SAFETY: the column is one of tokens, as `columns` has found, and the row stays during the call.
-        let tokens = unsafe { Tokens::of(row.value(TOKENS)?) }.or_raise();
-        let set = TokenHashes::of(tokens.bytes(), check_for_interrupts).or_raise();
+        let tokens = unsafe { Tokens::new(row.value(TOKENS)?) }.or_raise();
+        let set = TokenHashes::new(tokens.bytes(), check_for_interrupts).or_raise();
         (!set.is_empty()).then(|| HashedTokens {
             set,
             other: RefCell::default(),
@@ -117,7 +117,7 @@ impl HashedTokens {
     /// Errors: as for [`HashedTokens::of`].
     fn exact_similarity(&self, other: JudgedRow<'_>) -> Option<f64> {
         // SAFETY: the column is one of tokens, as `columns` has found, and the row stays during the call.
-        let tokens = unsafe { Tokens::of(other.value(TOKENS)?) }.or_raise();
+        let tokens = unsafe { Tokens::new(other.value(TOKENS)?) }.or_raise();
         let mut list = self.other.borrow_mut();
         list.clear();
         for token in tokens.bytes() {

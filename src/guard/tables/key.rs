@@ -3,7 +3,7 @@
 use pgrx::pg_sys;
 
 use crate::guard::row::Row;
-use pg::memory::aside;
+use pg::memory::in_scratch;
 use pg::output::text_form;
 use pg::relation::OpenRelation;
 use pg::{catalog, ffi};
@@ -57,7 +57,7 @@ impl PrimaryKey {
     /// with any other cast, the owner of a block list could run code as each user who enters a row.
     pub fn text(&self, row: &Row, owner: pg_sys::Oid) -> Vec<u8> {
         // The functions of the key's types may leave memory behind.
-        aside(c"bloom_ident key", || {
+        in_scratch(c"bloom_ident key", || {
             let [column] = self.columns[..] else {
                 return self.row_text(row);
             };

@@ -53,7 +53,7 @@ fn is_partition(call: &TriggerCall) -> bool {
 fn compared(row: JudgedRow<'_>) -> Vec<Option<Vec<u8>>> {
     let places = 0..row.columns.len();
     // SAFETY: a column that a judge reads is of a type with varlenas.
-    let bytes = |value| unsafe { Varlena::of(value) }.bytes().to_vec();
+    let bytes = |value| unsafe { Varlena::new(value) }.bytes().to_vec();
     places.map(|place| row.value(place).map(bytes)).collect()
 }
 

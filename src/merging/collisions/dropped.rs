@@ -6,7 +6,7 @@ use std::ffi::CStr;
 use pgrx::pg_sys;
 
 use super::{reach, Uniqueness};
-use crate::merging::changes::{refuse_kept_back, told, MergeRun};
+use crate::merging::changes::{refuse_kept_back, with_reason, MergeRun};
 use crate::merging::child::Child;
 use crate::merging::references::{oid, Reference};
 use pg::session::tuple_store::{StoreColumn, TupleStore};
@@ -74,7 +74,7 @@ impl MergeRun<'_> {
             SELECT m.id, 'drop', {relation}, m.cluster, x.key, x.old FROM x \
             JOIN bloom_merge_members AS m ON m.no OPERATOR(pg_catalog.=) x.no AND m.kept ORDER BY m.id, x.key"
         );
-        let deleted = told(&child.name, "dropped", || self.session.run(&statement, &[]));
+        let deleted = with_reason(&child.name, "dropped", || self.session.run(&statement, &[]));
         if deleted as i64 != expected {
             refuse_kept_back(&child.name, "deleted");
         }
@@ -108,7 +108,7 @@ impl MergeRun<'_> {
         ];
         let store = |width: usize| {
             let columns = columns.into_iter().take(width);
-            self.session.aside(|| TupleStore::new(columns))
+            self.session.in_callers_memory(|| TupleStore::new(columns))
         };
         let fill = |store: &mut TupleStore, width: usize, query: &Sql| {
             let put = |row: QueryRow<'_>| (0..width).map(|i| row.datum(i)).collect::<Vec<_>>();

@@ -28,9 +28,9 @@ use pg::values::varlena::NewValue;
 fn bloom_unmerge(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_unmerge()");
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let id = arguments.given(0).value() as i64;
-    let audit = Audit::of(arguments.datum(1).map(|_| arguments.oid(1)), false);
+    let audit = Audit::new(arguments.datum(1).map(|_| arguments.oid(1)), false);
     let session = Session::begin(false);
     NewValue(pg_sys::Datum::from(run(id, &audit, &session)))
 }

@@ -30,7 +30,7 @@ impl Undo<'_> {
     /// be taken back; what triggers of users raise passes as it is.
     ///
     /// Errors: as those of `run`.
-    fn told<T>(&self, table: &str, other: i64, run: impl FnOnce() -> T) -> T {
+    fn with_reason<T>(&self, table: &str, other: i64, run: impl FnOnce() -> T) -> T {
         translated(run, |violation| {
             let [message, detail] = violation.said().map(readable);
             let ours = format!("merge {} cannot be taken back", self.id);
@@ -81,7 +81,7 @@ impl Undo<'_> {
         let statement = sql!(
             "UPDATE {only} AS r SET {set} FROM bloom_unmerge_values AS v, bloom_unmerge_key AS k WHERE {is_it}"
         );
-        let changed = self.told(&self.subject.name, 0, || self.session.run(&statement, &[]));
+        let changed = self.with_reason(&self.subject.name, 0, || self.session.run(&statement, &[]));
         if changed != 1 {
             self.refuse(
                 &format!("Record \"{}\" could not be changed.", self.kept),
@@ -296,7 +296,7 @@ impl Undo<'_> {
             "{before}UPDATE {only} AS c SET {set} FROM bloom_unmerge_values AS v WHERE {is_it} \
             RETURNING v.key AS was, {row} AS given"
         );
-        let changed = self.told(&table.name, other, || {
+        let changed = self.with_reason(&table.name, other, || {
             self.session.keep(c"bloom_unmerge_changed", &statement, &[])
         });
         drop(read);

@@ -46,7 +46,7 @@ impl Labels {
                            person."),
             );
         }
-        let same = RecordColumn::of(oid, c"same".to_owned(), &name);
+        let same = RecordColumn::new(oid, c"same".to_owned(), &name);
         if !is_of_server(same.type_oid) {
             raise(
                 &sql_error(

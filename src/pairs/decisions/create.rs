@@ -28,7 +28,7 @@ use pg::values::varlena::NewValue;
 fn bloom_decisions_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_decisions_create()");
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     // SAFETY: a text, of which the server makes a name, or raises an error; its strings stay in the memory of the call.
     let (schema, name) = unsafe {
         let names = pg_sys::textToQualifiedNameList(arguments.given(0).cast_mut_ptr());
@@ -69,7 +69,7 @@ fn bloom_decisions_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_record_hash(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let names = arguments.names(2);
     if names.is_empty() {
         raise(
@@ -85,8 +85,8 @@ fn bloom_record_hash(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let columns: Vec<String> = names.iter().map(|name| readable(name.to_bytes())).collect();
     let of = names
         .into_iter()
-        .map(|name| RecordColumn::of(records.oid, name, &relation));
-    let of = HashColumns::of(of.collect());
+        .map(|name| RecordColumn::new(records.oid, name, &relation));
+    let of = HashColumns::new(of.collect());
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
     let mut hash = RecordHash { columns, digest: 0 };

@@ -27,7 +27,7 @@ impl HashColumns {
     }
 
     /// Columns that are there.
-    pub fn of(columns: Vec<RecordColumn>) -> HashColumns {
+    pub fn new(columns: Vec<RecordColumn>) -> HashColumns {
         HashColumns(Some(
             columns.into_iter().map(|column| column.name).collect(),
         ))

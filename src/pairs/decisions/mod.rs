@@ -57,7 +57,7 @@ pub fn decisions(arguments: Arguments, i: usize, relations: Relations<'_>) -> Op
 
 impl Decisions {
     /// What is decided about a pair, by its keys.
-    pub fn of(&self, keys: [&[u8]; 2]) -> Option<Judgement> {
+    pub fn get(&self, keys: [&[u8]; 2]) -> Option<Judgement> {
         let second = self.keys.len() - 1;
         let (a, b) = (self.keys[0].get(keys[0])?, self.keys[second].get(keys[1])?);
         let pair = if second == 0 {
@@ -75,7 +75,7 @@ impl Decisions {
     /// Whether a pair that was found is left out, since it is judged different or unsure. Pairs that are asked again
     /// are counted.
     pub fn leaves_out(&self, keys: [&[u8]; 2]) -> bool {
-        match self.of(keys) {
+        match self.get(keys) {
             Some(Judgement { verdict, changed }) => {
                 self.reopened.set(self.reopened.get() + u64::from(changed));
                 !changed && verdict != Verdict::Same
@@ -86,7 +86,7 @@ impl Decisions {
 
     /// Whether a pair is judged the same.
     pub fn are_same(&self, keys: [&[u8]; 2]) -> bool {
-        let judgement = self.of(keys);
+        let judgement = self.get(keys);
         judgement.is_some_and(|j| !j.changed && j.verdict == Verdict::Same)
     }
 

@@ -8,10 +8,10 @@ use crate::pairs::estimate::sample::{count_similar, sample_row, SampleRow};
 use crate::pairs::estimate::timing::time;
 use crate::pairs::estimate::PairsEstimate;
 use crate::pairs::join::bands::rows_of_a_piece;
-use crate::pairs::join::loose::{loose, Origins};
 use crate::pairs::join::parallel::{self, Job};
 use crate::pairs::join::pieces::JoinPiece;
 use crate::pairs::join::units::{JoinPlan, Pairing};
+use crate::pairs::join::unlisted::{unlisted, Origins};
 use crate::pairs::join::TableNumber;
 use crate::pairs::keys::Keys;
 use crate::pairs::random::random;
@@ -35,21 +35,21 @@ pub fn estimate(records: &Records, tables: &IndexedTables, threshold: f64) -> Pa
     let memory = Budget::of_setting().bytes();
     tables.begin();
     let started = Instant::now();
-    let (sorted, origins) = loose(tables.of_side(0), memory / 4).unzip();
+    let (sorted, origins) = unlisted(tables.of_side(0), memory / 4).unzip();
     let indexed = parallel::pieces(&tables.list, None);
-    // Loose rows that do not fit into memory are joined in bands. Here some of them stand for all.
-    let loose = sorted.map(|mut sorted| {
+    // Unlisted rows that do not fit into memory are joined in bands. Here some of them stand for all.
+    let unlisted = sorted.map(|mut sorted| {
         let most = rows_of_a_piece(sorted.geometry(), memory / 2);
         let every = sorted.rows().div_ceil(most).max(1);
         let rows = (0..sorted.rows()).step_by(every as usize);
         (
-            sorted.piece((TableNumber::LOOSE[0], 0), rows, memory / 4),
+            sorted.piece((TableNumber::UNLISTED[0], 0), rows, memory / 4),
             every,
         )
     });
     let making = started.elapsed().as_secs_f64();
     let whole = indexed.iter().map(|piece| SampledPiece { piece, every: 1 });
-    let thinned = loose.iter().map(|(piece, every)| SampledPiece {
+    let thinned = unlisted.iter().map(|(piece, every)| SampledPiece {
         piece,
         every: *every,
     });
@@ -80,7 +80,7 @@ pub fn estimate(records: &Records, tables: &IndexedTables, threshold: f64) -> Pa
     // The leader alone writes the pairs, while the others search.
     let writing = pairs * a_pair;
     let mut seconds = making + folding + ((searching + writing) / processes).max(writing);
-    if let Some((piece, every)) = &loose {
+    if let Some((piece, every)) = &unlisted {
         // The leader joins these by itself: with each other, and with the segments.
         let within = JoinPlan::new([piece], Pairing::All, threshold, memory / 4);
         let segments = parallel::pieces(&tables.list, Some(0));

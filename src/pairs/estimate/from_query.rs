@@ -66,7 +66,7 @@ impl Reservoir {
         let least = LeastCommon::new(measure, measure.asked(threshold));
         let n = self.popcounts.len() as u64;
         let mut popcount = || self.popcounts[(random(state) % n) as usize];
-        let near = (0..PAIRS).filter(|_| least.of(popcount(), popcount()).is_some());
+        let near = (0..PAIRS).filter(|_| least.bits(popcount(), popcount()).is_some());
         near.count() as f64 / f64::from(PAIRS)
     }
 

@@ -50,7 +50,7 @@ impl PairsEstimate {
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_pairs_estimate(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     // No key is read, so any column will do for it.
     let records = Records::new(arguments.oid(0), arguments.name(1), vec![arguments.name(1)]);
     let threshold = arguments.threshold(2);

@@ -65,7 +65,7 @@ pub fn count_similar(
     while from < present {
         let band = from..from.saturating_add(most).min(present);
         from = band.end;
-        let folds = Folds::of(segment, band, &mut pages);
+        let folds = Folds::new(segment, band, &mut pages);
         let folds = folds.map_err(|e| pages.locate(e)).or_raise();
         let mut batch = Batch::default();
         for &i in &order {
@@ -76,7 +76,7 @@ pub fn count_similar(
         let found = joiner.search(&mut pages, &mut batch, |asked, tid, similarity| {
             let asked = &mut rows[order[asked]];
             let other = TableRow::new(piece.table(), tid);
-            let reaches = measure.told(similarity) >= threshold;
+            let reaches = measure.for_user(similarity) >= threshold;
             if tid != 0 && other != asked.row && reaches {
                 asked.similar += u64::from(every);
                 asked.other = Some(other);

@@ -44,7 +44,7 @@ fn bands(rows: u32, most: u32) -> Vec<Range<u32>> {
 
 /// Sorted rows of one or two sides, which are joined band by band.
 pub struct Bands<'a> {
-    /// Both sides of a linkage, or the first alone. Their rows are found as loose ones.
+    /// Both sides of a linkage, or the first alone. Their rows are found as unlisted ones.
     pub sides: [Option<Sorted>; 2],
     pub linkage: bool,
     /// Pieces that are joined with the rows of the other side, too. Without linkage they are of side 1.
@@ -107,7 +107,7 @@ impl Bands<'_> {
         for (side, bands_here) in bands.iter().enumerate() {
             for (i, band) in bands_here.iter().enumerate() {
                 let rows = sides[side].as_mut().expect("it has bands");
-                let table = (TableNumber::LOOSE[side], side as u8);
+                let table = (TableNumber::UNLISTED[side], side as u8);
                 let first = rows.piece(table, band.clone(), memory / 4);
                 let others = segments.iter().filter(|s| usize::from(s.side()) != side);
                 let pieces = others.chain([&first]);
@@ -129,7 +129,7 @@ impl Bands<'_> {
                         steps.done += 1;
                         continue;
                     }
-                    let table = (TableNumber::LOOSE[other], 1);
+                    let table = (TableNumber::UNLISTED[other], 1);
                     let second = rows.piece(table, band.clone(), memory / 4);
                     let pieces = [&first, &second];
                     let plan = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);
@@ -147,6 +147,6 @@ fn has_no_similar(segment: &Segment, (least, greatest): (u32, u32), threshold: f
     let own = (segment.popcount_of(0), segment.popcount_of(last));
     let measure = segment.geometry.measure;
     let common = LeastCommon::new(measure, measure.asked(threshold));
-    let differ = |low: u32, high: u32| common.of(low, high).is_none();
+    let differ = |low: u32, high: u32| common.bits(low, high).is_none();
     own.1 < least && differ(own.1, least) || greatest < own.0 && differ(greatest, own.0)
 }

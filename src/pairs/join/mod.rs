@@ -1,11 +1,11 @@
 //! Joining rows by their signatures: pieces of rows, units of work over them, and the processes that do these.
 
 pub mod bands;
-pub mod loose;
 pub mod parallel;
 pub mod pieces;
 pub mod sorted;
 pub mod units;
+pub mod unlisted;
 
 use pg::file::Plain;
 
@@ -23,11 +23,11 @@ pub trait JoinSink {
 pub struct TableNumber(u16);
 
 impl TableNumber {
-    /// The loose rows of each side are joined as those of one more table, which has this number.
-    pub const LOOSE: [TableNumber; 2] = [TableNumber(u16::MAX - 1), TableNumber(u16::MAX)];
+    /// The unlisted rows of each side are joined as those of one more table, which has this number.
+    pub const UNLISTED: [TableNumber; 2] = [TableNumber(u16::MAX - 1), TableNumber(u16::MAX)];
 
     /// There are numbers for so many tables.
-    pub const MOST: usize = TableNumber::LOOSE[0].0 as usize;
+    pub const MOST: usize = TableNumber::UNLISTED[0].0 as usize;
 
     /// The table at this index of a list. A list is checked against [`TableNumber::MOST`] before its tables get
     /// numbers.
@@ -40,9 +40,11 @@ impl TableNumber {
         usize::from(self.0)
     }
 
-    /// The side whose loose rows have this number; `None` if it is that of a table.
-    pub fn loose_side(self) -> Option<usize> {
-        TableNumber::LOOSE.iter().position(|&loose| loose == self)
+    /// The side whose unlisted rows have this number; `None` if it is that of a table.
+    pub fn unlisted_side(self) -> Option<usize> {
+        TableNumber::UNLISTED
+            .iter()
+            .position(|&unlisted| unlisted == self)
     }
 }
 

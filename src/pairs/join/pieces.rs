@@ -85,7 +85,7 @@ impl<'a> JoinPiece<'a> {
     }
 }
 
-/// Whether the rows of a segment are joined by its posting lists, and not as [`loose`](crate::pairs::join::loose) rows.
+/// Whether the rows of a segment are joined by its posting lists, and not as [`unlisted`](crate::pairs::join::unlisted) rows.
 pub fn has_postings(entry: &SegmentEntry) -> bool {
     entry.part == Part::Signatures && entry.rows >= MIN_ROWS
 }

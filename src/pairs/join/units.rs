@@ -248,7 +248,7 @@ impl<'a> Worker<'a> {
         let folded = self.folded.as_ref();
         if !folded.is_some_and(|(piece, band, _)| *piece == task.of && *band == task.band) {
             self.folded = None;
-            let folds = Folds::of(segment, task.band.clone(), &mut reader);
+            let folds = Folds::new(segment, task.band.clone(), &mut reader);
             let folds = folds.map_err(|e| reader.locate(e)).or_raise();
             self.folded = Some((task.of, task.band.clone(), folds));
         }
@@ -269,7 +269,7 @@ impl<'a> Worker<'a> {
         joiner.weight = every.into();
         let tids = &self.tids;
         let hit = |asked: usize, tid: u64, similarity: f64| {
-            let similarity = measure.told(similarity);
+            let similarity = measure.for_user(similarity);
             // The row is dead, or was found since more is asked for than what reaches the threshold.
             if tid == 0 || similarity < threshold {
                 return;

@@ -7,8 +7,8 @@ use sigfile::{Geometry, Part, Query, RowShape};
 use super::probes::Probes;
 use crate::pairs::from_query::Stream;
 use crate::pairs::join::bands::Bands;
-use crate::pairs::join::loose::{loose, LocatedPairs, Origins};
 use crate::pairs::join::sorted::Sorted;
+use crate::pairs::join::unlisted::{unlisted, LocatedPairs, Origins};
 use crate::pairs::join::{parallel, JoinSink, RowPair, TableNumber, TableRow};
 use crate::pairs::keys::Keys;
 use crate::pairs::output::{PairOutput, PairSink};
@@ -186,10 +186,10 @@ impl ProbeSearch<'_> {
                         }
                     });
                     for (tid, similarity) in hits.drain(..) {
-                        let similarity = measure.told(similarity);
+                        let similarity = measure.for_user(similarity);
                         if similarity >= self.threshold {
                             sink.pair(&RowPair {
-                                a: TableRow::new(TableNumber::LOOSE[0], row.tid),
+                                a: TableRow::new(TableNumber::UNLISTED[0], row.tid),
                                 b: TableRow::new(number, tid.stored()),
                                 similarity,
                             });
@@ -203,7 +203,7 @@ impl ProbeSearch<'_> {
     }
 
     fn together(&self, rows: Sorted, sink: &mut impl JoinSink) {
-        let (others, origins) = loose(self.tables.of_side(0), self.memory / 2).unzip();
+        let (others, origins) = unlisted(self.tables.of_side(0), self.memory / 2).unzip();
         let segments = parallel::pieces(&self.tables.list, Some(0));
         let bands = Bands {
             sides: [Some(rows), others],

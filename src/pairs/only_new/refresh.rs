@@ -36,7 +36,7 @@ const BATCH_BYTES: usize = 1 << 20;
 fn bloom_pairs_refresh(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_pairs_refresh()");
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let pairs = PairTable::find(arguments.oid(0));
     let records = Records::given(arguments, 1);
     let threshold = arguments.threshold(4);
@@ -77,7 +77,7 @@ impl PairTable {
             );
         }
         for (column, expected) in [(c"a", "text"), (c"b", "text"), (c"similarity", "float8")] {
-            let column = RecordColumn::of(oid, column.to_owned(), &name);
+            let column = RecordColumn::new(oid, column.to_owned(), &name);
             // SAFETY: a catalog look-up of a type that exists.
             let base = unsafe { pg_sys::getBaseType(column.type_oid) };
             let fits = match expected {

@@ -59,7 +59,7 @@ impl SampledCosts {
         let left = &sample.left;
         let columns = left.profiles.first().map_or(0, Vec::len);
         let columns = (0..columns.max(indexed.len()))
-            .map(|column| ColumnSample::of(sample, column, indexed.get(column) == Some(&true)))
+            .map(|column| ColumnSample::new(sample, column, indexed.get(column) == Some(&true)))
             .collect::<Vec<ColumnSample>>();
         let (searched, records, pairs) = match &sample.right {
             None if new.is_some_and(|new| (new as f64) < left.records) => {
@@ -106,7 +106,7 @@ fn distinct<'a>(sampled: impl Iterator<Item = &'a [u8]>, all: f64) -> f64 {
 }
 
 impl ColumnSample {
-    fn of(sample: &ProfileSample, column: usize, indexed: bool) -> ColumnSample {
+    fn new(sample: &ProfileSample, column: usize, indexed: bool) -> ColumnSample {
         let left = &sample.left.profiles;
         let mut found = [0u32; STEPS + 1];
         let mut compared = 0u64;

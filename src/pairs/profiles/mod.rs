@@ -208,7 +208,7 @@ impl ProfileComparison<'_> {
             };
             // SAFETY: the caller promises it.
             let (a, b) = unsafe { (Bloom::from_raw(a), Bloom::from_raw(b)) };
-            Ok(Some(Popcounts::of(&a.view(), &b.view())?.jaccard()))
+            Ok(Some(Popcounts::new(&a.view(), &b.view())?.jaccard()))
         };
         self.plan.take(self.column, similarity).or_raise()
     }

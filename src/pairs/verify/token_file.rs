@@ -150,7 +150,7 @@ impl TokenFile {
                     // SAFETY: the query selects an array of texts, which lives as long as the row.
                     let tokens = row
                         .datum(1)
-                        .map(|tokens| unsafe { Tokens::of(tokens) }.or_raise());
+                        .map(|tokens| unsafe { Tokens::new(tokens) }.or_raise());
                     read.push(id, key, tokens.as_ref());
                 });
             });

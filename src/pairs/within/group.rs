@@ -185,7 +185,7 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
         }
         let mut tick = check_for_interrupts;
         let mut hit = |a, b, similarity| {
-            let similarity = geometry.measure.told(similarity);
+            let similarity = geometry.measure.for_user(similarity);
             if similarity >= threshold {
                 found.pairs.take(a, b, similarity);
             }

@@ -57,8 +57,8 @@ pub fn find(source: &Source, known: &Known, limits: &Limits) -> PairFacts {
     let mut survey = Survey::new(known, threshold, searched, limits);
     let mut records = 0;
     for i in 0..links.records() {
-        records += u64::from(!links.of(i).is_empty());
-        for link in links.of(i).iter().take_while(|link| link.to < i) {
+        records += u64::from(!links.from(i).is_empty());
+        for link in links.from(i).iter().take_while(|link| link.to < i) {
             check_for_interrupts();
             let of = [i, link.to];
             survey.take(of.map(|n| keys.key(n)), of, link.similarity);

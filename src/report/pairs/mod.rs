@@ -34,7 +34,7 @@ use pg::values::varlena::NewValue;
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_report_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let relations = vec![(arguments.oid(1), arguments.name(2))];
     report("bloom_report_pairs", arguments, relations)
 }
@@ -44,7 +44,7 @@ fn bloom_report_pairs(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_report_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::of(fcinfo) };
+    let arguments = unsafe { Arguments::new(fcinfo) };
     let relations = vec![
         (arguments.oid(1), arguments.name(2)),
         (arguments.oid(3), arguments.name(4)),

@@ -72,7 +72,7 @@ impl<'a> Group<'a> {
         let mut best = filled(positions.len(), 0.0f64).or_raise();
         let mut pairs = 0;
         for (best, &position) in best.iter_mut().zip(positions) {
-            let of = links.of(position);
+            let of = links.from(position);
             pairs += of.len();
             for link in of {
                 check_for_interrupts();
@@ -96,7 +96,7 @@ impl<'a> Group<'a> {
             local[self.positions[place] as usize] = i;
         }
         for (i, &place) in (0..).zip(places) {
-            for link in links.of(self.positions[place]) {
+            for link in links.from(self.positions[place]) {
                 check_for_interrupts();
                 let other = local[link.to as usize];
                 if other != u32::MAX && other < i {
@@ -206,7 +206,7 @@ pub struct RecordPlaces {
 pub fn graphs(clustered: &Clustered, links: &Links) -> (RecordPlaces, Vec<Graph>) {
     let n = links.records();
     let pairs = (0..n).flat_map(|i| {
-        let of = links.of(i).iter().take_while(move |link| link.to < i);
+        let of = links.from(i).iter().take_while(move |link| link.to < i);
         of.map(move |link| (i, link.to))
     });
     let label = labels(n, pairs, check_for_interrupts).or_raise();

@@ -116,7 +116,7 @@ impl<'a> Merging<'a> {
         let mut reach = filled_in_turns(n as usize, 0, ticker)?;
         for i in 0..n {
             ticker.step();
-            reach[i as usize] = links.of(i).len();
+            reach[i as usize] = links.from(i).len();
         }
         Ok(Merging {
             links,
@@ -155,7 +155,7 @@ impl<'a> Merging<'a> {
     ) -> Result<()> {
         let links = self.links;
         let mut inside = |i: u32, ticker: &mut Ticker<_>, see: &mut dyn FnMut(&Link)| {
-            for link in links.of(i).iter().take_while(|link| link.to < i) {
+            for link in links.from(i).iter().take_while(|link| link.to < i) {
                 ticker.step();
                 if parts.find(link.to) == start {
                     see(link);
@@ -232,7 +232,7 @@ impl<'a> Merging<'a> {
         let (root, below) = if a_reaches_more { (a, b) } else { (b, a) };
         self.sums.remove(key(root, below));
         for i in ring(&self.next, below) {
-            for link in self.links.of(i) {
+            for link in self.links.from(i) {
                 ticker.step();
                 let other = self.joining.forest.find(link.to);
                 if other == root || other == below {

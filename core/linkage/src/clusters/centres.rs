@@ -36,7 +36,7 @@ pub fn centres(
     if !bounds.is_none() {
         return within(links, threshold, bounds, ticker);
     }
-    let near = |i: u32| links.of(i).iter().filter(|l| l.similarity >= threshold);
+    let near = |i: u32| links.from(i).iter().filter(|l| l.similarity >= threshold);
     let all = numbers(links.records(), ticker)?;
     let order = by_weight(&all, near, ticker)?;
     drop(all);
@@ -105,9 +105,9 @@ fn within(
     let ones = contracted(links, threshold, &one, &mut joining, ticker)?;
     let mut centre_of = numbers(n, ticker)?;
     let mut open = filled_in_turns(n as usize, true, ticker)?;
-    let mut left = collected((0..n).filter(|&i| !ones.of(i).is_empty()), n as usize)?;
+    let mut left = collected((0..n).filter(|&i| !ones.from(i).is_empty()), n as usize)?;
     loop {
-        let near = |i: u32| ones.of(i).iter().filter(|link| open[link.to as usize]);
+        let near = |i: u32| ones.from(i).iter().filter(|link| open[link.to as usize]);
         let order = by_weight(&left, near, ticker)?;
         if order.is_empty() {
             break;

@@ -112,7 +112,7 @@ impl Clusters {
             }
             let centre = self.centre[least as usize];
             self.similarity[centre as usize] = 1.0;
-            for link in links.of(centre) {
+            for link in links.from(centre) {
                 ticker.step();
                 if self.cluster[link.to as usize] == least {
                     self.similarity[link.to as usize] = link.similarity;
@@ -166,7 +166,7 @@ pub(super) fn representatives(
     for i in (0..links.records()).filter(|&i| may(i)) {
         ticker.step();
         let least = cluster[i as usize];
-        let inside = links.of(i).iter().inspect(|_| ticker.step());
+        let inside = links.from(i).iter().inspect(|_| ticker.step());
         let inside = inside.filter(|link| cluster[link.to as usize] == least);
         let sum = inside.map(|link| u128::from(link.steps())).sum();
         let (centre, most) = (&mut centre[least as usize], &mut most[least as usize]);

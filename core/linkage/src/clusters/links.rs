@@ -129,7 +129,7 @@ impl Links {
     ) -> Result<()> {
         for b in 0..self.records() {
             ticker.step();
-            for &Link { to: a, similarity } in self.of(b).iter().take_while(|link| link.to < b) {
+            for &Link { to: a, similarity } in self.from(b).iter().take_while(|link| link.to < b) {
                 ticker.step();
                 if similarity >= threshold {
                     each(Pair { a, b, similarity })?;
@@ -140,7 +140,7 @@ impl Links {
     }
 
     /// The neighbours of record `i`, by number.
-    pub fn of(&self, i: u32) -> &[Link] {
+    pub fn from(&self, i: u32) -> &[Link] {
         let i = i as usize;
         &self.links[self.starts[i]..self.starts[i + 1]]
     }
@@ -174,7 +174,7 @@ mod tests {
         ];
         let links = Links::new(4, &pairs, || ()).unwrap();
         assert_eq!((links.records(), links.pairs()), (4, 2));
-        let of = |i| links.of(i).iter().map(|l| (l.to, l.similarity)).collect();
+        let of = |i| links.from(i).iter().map(|l| (l.to, l.similarity)).collect();
         let lists: [Vec<(u32, f64)>; 4] = [of(0), of(1), of(2), of(3)];
         assert_eq!(lists[0], [(1, 0.25), (2, 0.75)]);
         assert_eq!(lists[1], [(0, 0.25)]);

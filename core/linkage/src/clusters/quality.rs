@@ -65,7 +65,7 @@ impl PairCounts {
         }
         Ok(PairCounts {
             found: found.len() as u64,
-            truth: Groups::of(truth, truth, ticker)?.pairs,
+            truth: Groups::new(truth, truth, ticker)?.pairs,
             both,
         })
     }
@@ -105,10 +105,10 @@ impl PairCounts {
     /// Errors: not as many labels on both sides, out of memory.
     pub fn of_clusters(found: &[u32], truth: &[u32], turn: impl FnMut()) -> Result<PairCounts> {
         let ticker = &mut Ticker::new(turn);
-        let groups = Groups::of(found, truth, ticker)?;
+        let groups = Groups::new(found, truth, ticker)?;
         Ok(PairCounts {
             found: groups.pairs,
-            truth: Groups::of(truth, truth, ticker)?.pairs,
+            truth: Groups::new(truth, truth, ticker)?.pairs,
             both: groups.agreeing,
         })
     }
@@ -118,7 +118,7 @@ impl PairCounts {
 ///
 /// Errors: out of memory.
 pub fn pairs_within(labels: &[u32], turn: impl FnMut()) -> Result<u64> {
-    Ok(Groups::of(labels, labels, &mut Ticker::new(turn))?.pairs)
+    Ok(Groups::new(labels, labels, &mut Ticker::new(turn))?.pairs)
 }
 
 /// B-cubed: the means over all records of the share of its found cluster that truly belongs to it
@@ -131,8 +131,8 @@ pub fn pairs_within(labels: &[u32], turn: impl FnMut()) -> Result<u64> {
 pub fn b_cubed(found: &[u32], truth: &[u32], turn: impl FnMut()) -> Result<Rates> {
     let ticker = &mut Ticker::new(turn);
     let records = found.len() as f64;
-    let precision = share(Groups::of(found, truth, ticker)?.purity, records);
-    let recall = share(Groups::of(truth, found, ticker)?.purity, records);
+    let precision = share(Groups::new(found, truth, ticker)?.purity, records);
+    let recall = share(Groups::new(truth, found, ticker)?.purity, records);
     Ok(Rates {
         precision,
         recall,
@@ -162,7 +162,7 @@ struct Groups {
 
 impl Groups {
     /// Errors: not as many labels on both sides, out of memory.
-    fn of(by: &[u32], other: &[u32], ticker: &mut Ticker<impl FnMut()>) -> Result<Groups> {
+    fn new(by: &[u32], other: &[u32], ticker: &mut Ticker<impl FnMut()>) -> Result<Groups> {
         if by.len() != other.len() {
             return Err(Error::data_exception(
                 "both clusterings must have a label for every record",

@@ -81,7 +81,7 @@ impl Rules {
     }
 
     /// The rule of a column.
-    pub fn of(&self, column: &str) -> Rule {
+    pub fn rule(&self, column: &str) -> Rule {
         let rule = self.named(column).or(self.others.as_ref());
         rule.cloned().unwrap_or(Rule::Fill)
     }

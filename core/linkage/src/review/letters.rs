@@ -25,7 +25,7 @@ pub(super) struct Parsed<'a> {
 }
 
 impl<'a> Parsed<'a> {
-    pub fn of(value: &'a str) -> Parsed<'a> {
+    pub fn new(value: &'a str) -> Parsed<'a> {
         let mut letters = Vec::new();
         let mut words: Vec<Word> = Vec::new();
         // Whether the next letter begins a word.

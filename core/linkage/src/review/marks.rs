@@ -67,7 +67,7 @@ struct MarkedSide<'a> {
 
 impl<'a> MarkedSide<'a> {
     fn new(value: &'a str) -> MarkedSide<'a> {
-        let parsed = Parsed::of(value);
+        let parsed = Parsed::new(value);
         let n = parsed.letters.len();
         MarkedSide {
             parsed,

@@ -77,7 +77,7 @@ proptest! {
         threshold in 0.0..1.0f64,
         own in prop::collection::vec(0u32..500, 20),
     ) {
-        let steps = SearchSteps::of(&segment, &SEARCH);
+        let steps = SearchSteps::new(&segment, &SEARCH);
         let query = Query::of_popcount(&segment.geometry, popcount, threshold);
         let own = &own[..segment.postings.len()];
         let within = segment.within(&query, None);

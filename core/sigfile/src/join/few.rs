@@ -194,12 +194,12 @@ impl FewJoin {
     ) {
         for j in 0..n {
             let (a, b) = (rows.popcounts[i], others.popcounts[j]);
-            let Some(least) = self.least.of(a, b) else {
+            let Some(least) = self.least.bits(a, b) else {
                 continue;
             };
             let common = intersect_words(rows.words(i), others.words(j));
             if common >= least {
-                let similarity = self.measure.of(Popcounts { a, b, common });
+                let similarity = self.measure.similarity(Popcounts { a, b, common });
                 hit(rows.numbers[i], others.numbers[j], similarity);
             }
         }
@@ -273,7 +273,8 @@ mod tests {
             b: b.popcount,
             common,
         };
-        (measure.of(counts) >= threshold).then(|| (a.tid, b.tid, measure.of(counts)))
+        (measure.similarity(counts) >= threshold)
+            .then(|| (a.tid, b.tid, measure.similarity(counts)))
     }
 
     proptest! {

@@ -194,7 +194,7 @@ impl Folds {
     /// Of these rows, which have signatures.
     ///
     /// Errors: out of memory; a damaged page.
-    pub fn of(segment: &Segment, rows: Range<u32>, pages: &mut impl Pages) -> Result<Folds> {
+    pub fn new(segment: &Segment, rows: Range<u32>, pages: &mut impl Pages) -> Result<Folds> {
         let n = rows.len();
         let mut folds = with_room(n)?;
         let stride = segment.geometry.stride;

@@ -307,7 +307,8 @@ impl ManySearch {
                         b: block.popcounts[row].into(),
                         common: wanted.common(i, block, row),
                     };
-                    if self.measure.of(counts) >= self.threshold && !hit(i, self.tids[row]) {
+                    if self.measure.similarity(counts) >= self.threshold && !hit(i, self.tids[row])
+                    {
                         self.is_done[i] = true;
                         ended.push(i);
                         return false;
@@ -345,7 +346,7 @@ fn is_within(wanted: &[u32], bits: u32, least: LeastCommon) -> Vec<bool> {
         let nearest = nearest.into_iter().flatten().filter_map(|at| own.get(at));
         *is = nearest
             .into_iter()
-            .any(|&own| least.of(own, other).is_some());
+            .any(|&own| least.bits(own, other).is_some());
     }
     is_within
 }

@@ -34,7 +34,7 @@ pub(super) struct Plan {
 /// In how many bits a row with `own` bits and one with `from` to `to` can differ and be similar, and one more; 0 if
 /// none can be.
 pub(super) fn steps(own: u32, (from, to): (u32, u32), least: LeastCommon) -> u16 {
-    let similar = |other: u32| least.of(own, other).is_some();
+    let similar = |other: u32| least.bits(own, other).is_some();
     // Rows with more bits than `own` can be similar up to some number of bits, and those with less from some number on.
     let mut most = from.max(own).min(to);
     if !similar(most) {
@@ -49,7 +49,7 @@ pub(super) fn steps(own: u32, (from, to): (u32, u32), least: LeastCommon) -> u16
         }
     }
     // Where there are two bits more, no fewer may differ, but where there is one more, they may be fewer.
-    let differ = |other: u32| Some(own + other - 2 * least.of(own, other)?);
+    let differ = |other: u32| Some(own + other - 2 * least.bits(own, other)?);
     let others = [
         Some(most),
         most.checked_sub(1).filter(|&other| other >= from),

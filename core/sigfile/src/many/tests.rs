@@ -69,7 +69,7 @@ fn pairs(
                 b: count(b),
                 common: intersect_words(a, b),
             };
-            if measure.of(counts) >= threshold {
+            if measure.similarity(counts) >= threshold {
                 expected.push((i, tid));
             }
         }
@@ -184,7 +184,7 @@ fn steps_are_those_of_all_popcounts() {
         for own in first..60 {
             for from in 0..70 {
                 for to in from..=bits {
-                    let differ = |other: u32| Some(own + other - 2 * least.of(own, other)?);
+                    let differ = |other: u32| Some(own + other - 2 * least.bits(own, other)?);
                     let most = (from..=to).filter_map(differ).max();
                     let expected = most.map_or(0, |most| most + 1);
                     let steps = plan::steps(own, (from, to), least);

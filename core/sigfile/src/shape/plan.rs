@@ -144,7 +144,7 @@ fn search(rows: u32, popcounts: &[f64], bits: u32, radius: u32) -> Result<(u32, 
     };
     let asked = Measure::of_hamming(bits, radius);
     let query = Query::of_popcount(&geometry, bits / 2, asked);
-    let steps = SearchSteps::of(&segment, &SEARCH);
+    let steps = SearchSteps::new(&segment, &SEARCH);
     let plan = steps.plan(&segment, &query, &segment.within(&query, None));
     let mut radii = vec![0; segment.postings.len()];
     let mut probes = 0.0;

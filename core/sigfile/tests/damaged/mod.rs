@@ -184,7 +184,7 @@ pub fn find_within(
 ) -> Result<Vec<u64>> {
     let query = Query::new(&segment.geometry, words, threshold);
     let mut search = Search::default();
-    let steps = SearchSteps::of(segment, &sigfile::costs::SEARCH);
+    let steps = SearchSteps::new(segment, &sigfile::costs::SEARCH);
     search.start(segment, &steps, &query, key, pages)?;
     let mut found = Vec::new();
     loop {
@@ -207,7 +207,7 @@ pub fn join(segment: &Segment, pages: &mut Memory, number: u32, threshold: f64) 
     if segment.geometry.keys {
         return Ok(0);
     }
-    let folds = Folds::of(segment, 0..segment.present(), pages)?;
+    let folds = Folds::new(segment, 0..segment.present(), pages)?;
     let mut n = 0;
     for in_tables in [true, false] {
         let mut joiner = Joiner::new(segment, &folds, threshold);

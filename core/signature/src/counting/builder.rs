@@ -139,7 +139,7 @@ impl<'b> CountingBuilder<'b> {
         let counters = self.counters();
         let mut ticker = Ticker::new(tick);
         for &hash in hashes {
-            positions.of(hash, |at| {
+            positions.all(hash, |at| {
                 counters::increment(counters, at);
                 true
             });
@@ -158,7 +158,7 @@ impl<'b> CountingBuilder<'b> {
         let mut taken = 0u64;
         let mut short = None;
         for &hash in hashes {
-            positions.of(hash, |at| {
+            positions.all(hash, |at| {
                 if counters::decrement(counters, at) {
                     taken += 1;
                 } else {
@@ -176,7 +176,7 @@ impl<'b> CountingBuilder<'b> {
         };
         // Counters that were full have given nothing, and take nothing back. No other one becomes full.
         for &hash in hashes {
-            let goes_on = positions.of(hash, |at| {
+            let goes_on = positions.all(hash, |at| {
                 if taken > 0 {
                     counters::increment(counters, at);
                     taken -= 1;
@@ -190,7 +190,7 @@ impl<'b> CountingBuilder<'b> {
         }
         let mut takes = 0;
         for &hash in hashes {
-            positions.of(hash, |at| {
+            positions.all(hash, |at| {
                 takes += u64::from(at == counter);
                 true
             });
@@ -248,7 +248,7 @@ impl Positions {
     /// Calls `each` with the counters of an n-gram by its index, or of a token by its hash, until it says stop. Gives
     /// whether it never did.
     #[inline]
-    pub fn of(&self, hash: u64, each: impl FnMut(u32) -> bool) -> bool {
+    pub fn all(&self, hash: u64, each: impl FnMut(u32) -> bool) -> bool {
         match self {
             Positions::OfNgrams(hasher) => hasher.positions(hash, each),
             Positions::OfTokens(shape) => hash_positions(*shape, hash, each),
@@ -276,7 +276,7 @@ pub fn holds_text(
         text,
         shape.ngram(),
         gaps,
-        |_, index| all = all && positions.of(index, |at| counters::get(counters, at) > 0),
+        |_, index| all = all && positions.all(index, |at| counters::get(counters, at) > 0),
         tick,
     );
     Ok(all)
@@ -289,5 +289,5 @@ pub fn holds_token(view: &CountingView<'_>, token: &str) -> Result<bool> {
     view.check_of_tokens()?;
     let counters = view.counters();
     let hash = token_hash(token.as_bytes());
-    Ok(Positions::new(view.shape()).of(hash, |at| counters::get(counters, at) > 0))
+    Ok(Positions::new(view.shape()).all(hash, |at| counters::get(counters, at) > 0))
 }

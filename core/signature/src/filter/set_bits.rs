@@ -29,7 +29,7 @@ impl Modulus {
     }
 
     #[inline]
-    fn of(self, n: u64) -> u32 {
+    fn remainder(self, n: u64) -> u32 {
         if n > u64::from(u32::MAX) {
             return (n % u64::from(self.divisor)) as u32;
         }
@@ -63,8 +63,8 @@ impl Hasher {
     #[inline]
     pub fn positions(&self, index: u64, mut each: impl FnMut(u32) -> bool) -> bool {
         let p = self.p.divisor;
-        let mut position = self.p.of(index);
-        let step = self.p_minus_2.of(index) + 1;
+        let mut position = self.p.remainder(index);
+        let step = self.p_minus_2.remainder(index) + 1;
         let mut segment = 0;
         for _ in 0..self.shape.k() {
             if !each(segment + position) {
@@ -360,7 +360,11 @@ mod tests {
                 u64::from(u32::MAX) + 1,
                 37u64.pow(8) * 2,
             ] {
-                assert_eq!(u64::from(modulus.of(n)), n % u64::from(d), "{n} mod {d}");
+                assert_eq!(
+                    u64::from(modulus.remainder(n)),
+                    n % u64::from(d),
+                    "{n} mod {d}"
+                );
             }
         }
     }

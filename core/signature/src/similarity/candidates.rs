@@ -147,7 +147,7 @@ fn measured(shape: Shape, pairs: &[Pair], tick: &RefCell<impl FnMut()>) -> Resul
         (tick.borrow_mut())();
         let x = signature(shape, &pair.a, &mut a, tick)?;
         let y = signature(shape, &pair.b, &mut b, tick)?;
-        let bits = Popcounts::of(&x, &y)?.jaccard();
+        let bits = Popcounts::new(&x, &y)?.jaccard();
         if pair.related {
             let difference = bits - pair.words;
             sum += difference;

@@ -24,7 +24,7 @@ pub enum Measure {
 impl Measure {
     /// The similarity: the quotient of two integers.
     #[inline]
-    pub fn of(self, counts: Popcounts) -> f64 {
+    pub fn similarity(self, counts: Popcounts) -> f64 {
         match self {
             Measure::Jaccard => counts.jaccard(),
             Measure::Agreement { bits } => {
@@ -64,7 +64,7 @@ impl Measure {
     }
 
     /// A similarity as users know it.
-    pub fn told(self, similarity: f64) -> f64 {
+    pub fn for_user(self, similarity: f64) -> f64 {
         match self {
             Measure::Jaccard => similarity,
             Measure::Agreement { bits } => {
@@ -119,7 +119,7 @@ pub struct Popcounts {
 impl Popcounts {
     /// Errors: different shapes.
     #[inline]
-    pub fn of(a: &View<'_>, b: &View<'_>) -> Result<Popcounts> {
+    pub fn new(a: &View<'_>, b: &View<'_>) -> Result<Popcounts> {
         Ok(Popcounts {
             common: a.common(b)?,
             a: a.popcount(),
@@ -189,7 +189,7 @@ fn ratio(common: u32, whole: f64) -> f64 {
 /// similarity `threshold`; `None` when they cannot, as when the threshold is NaN.
 pub fn least_common(a: u32, b: u32, threshold: f64) -> Option<u32> {
     let jaccard = Measure::Jaccard;
-    let reaches = |common| jaccard.of(Popcounts { a, b, common }) >= threshold;
+    let reaches = |common| jaccard.similarity(Popcounts { a, b, common }) >= threshold;
     let most = a.min(b);
     if !reaches(most) {
         return None;
@@ -241,7 +241,7 @@ impl LeastCommon {
     /// The least number of common bits with which signatures of `a` and `b` set bits reach the threshold; `None` when
     /// they cannot.
     #[inline]
-    pub fn of(&self, a: u32, b: u32) -> Option<u32> {
+    pub fn bits(&self, a: u32, b: u32) -> Option<u32> {
         match self.measure {
             Measure::Jaccard => self.of_jaccard(a, b),
             Measure::Agreement { bits } => self.of_agreement(bits, a, b),
@@ -345,7 +345,7 @@ mod threshold_tests {
                             .find(|&common| Popcounts { a, b, common }.jaccard() >= t);
                         assert_eq!(least_common(a, b, t), brute, "{a} {b} {t}");
                         assert_eq!(
-                            LeastCommon::new(Measure::Jaccard, t).of(a, b),
+                            LeastCommon::new(Measure::Jaccard, t).bits(a, b),
                             brute,
                             "{a} {b} {t}"
                         );
@@ -375,9 +375,9 @@ mod threshold_tests {
                                 true => 0..=0,
                                 false => 0..=a.min(b),
                             };
-                            let of = |common| measure.of(Popcounts { a, b, common });
+                            let of = |common| measure.similarity(Popcounts { a, b, common });
                             let brute = possible.clone().find(|&common| of(common) >= t);
-                            assert_eq!(least.of(a, b), brute, "{bits} {a} {b} {t}");
+                            assert_eq!(least.bits(a, b), brute, "{bits} {a} {b} {t}");
                             let (slope, offset) = measure.bound(a, t);
                             for common in possible.filter(|&c| of(c) >= t) {
                                 assert!(common as f32 >= slope * b as f32 + offset, "{a} {b} {t}");
@@ -406,7 +406,7 @@ mod threshold_tests {
                 let near = Popcounts { a, b, common }.jaccard();
                 let other = f64::from(random(1000)) / 999.0;
                 for t in [near, near.next_up(), near.next_down(), other] {
-                    let found = LeastCommon::new(Measure::Jaccard, t).of(a, b);
+                    let found = LeastCommon::new(Measure::Jaccard, t).bits(a, b);
                     assert_eq!(found, least_common(a, b, t), "{a} {b} {t}");
                 }
             }

@@ -32,7 +32,7 @@ impl Signer {
     pub fn with_kernel(shape: SketchShape, kernel: SketchKernel) -> Signer {
         Signer {
             kernel,
-            lanes: Lanes::of(shape),
+            lanes: Lanes::new(shape),
             shape,
             empty: true,
             pending: 0,
@@ -107,7 +107,7 @@ static USUAL: LazyLock<Lanes> = LazyLock::new(|| Lanes::made(0, LANES));
 
 impl Lanes {
     /// Those of a shape. What lies behind its minima is any.
-    pub(super) fn of(shape: SketchShape) -> Cow<'static, Lanes> {
+    pub(super) fn new(shape: SketchShape) -> Cow<'static, Lanes> {
         match shape.family {
             0 => Cow::Borrowed(&USUAL),
             family => Cow::Owned(Lanes::made(family, shape.lanes())),
@@ -144,13 +144,13 @@ mod lanes_tests {
     fn known_values() {
         assert_eq!(output(0), 0xe220_a839_7b1d_cdaf);
         assert_eq!(output(1), 0x6e78_9e6a_a1b9_65f4);
-        let lanes = Lanes::of(SketchShape::new(2, 0).unwrap());
+        let lanes = Lanes::new(SketchShape::new(2, 0).unwrap());
         assert_eq!((lanes.low[0], lanes.high[1]), (0x7b1d_cdaf, 0x6e78_9e6a));
     }
 
     #[test]
     fn families_follow_one_another() {
-        let lanes = Lanes::of(SketchShape::new(3, 7).unwrap());
+        let lanes = Lanes::new(SketchShape::new(3, 7).unwrap());
         assert_eq!(u64::from(lanes.low[2]), output(7 * 1024 + 2) & 0xffff_ffff);
     }
 }

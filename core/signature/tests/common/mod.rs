@@ -16,5 +16,5 @@ pub fn build(shape: Shape, text: &str) -> Vec<u8> {
 
 /// Popcounts of two signatures of one shape.
 pub fn counts(a: &[u8], b: &[u8]) -> Popcounts {
-    Popcounts::of(&View::stored(a).unwrap(), &View::stored(b).unwrap()).unwrap()
+    Popcounts::new(&View::stored(a).unwrap(), &View::stored(b).unwrap()).unwrap()
 }

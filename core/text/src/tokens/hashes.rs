@@ -59,7 +59,7 @@ impl TokenHashes {
     /// Those of a list of tokens, in which one may come more than once; `turn` is called now and then.
     ///
     /// Errors: out of memory.
-    pub fn of<'a>(
+    pub fn new<'a>(
         tokens: impl Iterator<Item = &'a [u8]>,
         turn: impl FnMut(),
     ) -> Result<TokenHashes> {
@@ -101,8 +101,8 @@ mod tests {
         /// The same number as by the tokens themselves, bit for bit.
         #[test]
         fn hashes_compare_as_tokens_do(a in prop::collection::vec("[a-d]{0,2}", 0..40), b in prop::collection::vec("[a-d]{0,2}", 0..40)) {
-            let [x, y] = [&a, &b].map(|of| TokenHashes::of(list(of).into_iter(), || ()).unwrap());
-            let overlap = Overlap::of(&mut list(&a), &mut list(&b), || ()).unwrap();
+            let [x, y] = [&a, &b].map(|of| TokenHashes::new(list(of).into_iter(), || ()).unwrap());
+            let overlap = Overlap::new(&mut list(&a), &mut list(&b), || ()).unwrap();
             prop_assert_eq!(Overlap::of_hashes(&x, &y, || ()), overlap);
             prop_assert_eq!(x.jaccard(&y).to_bits(), overlap.jaccard().to_bits());
             prop_assert!(x.jaccard(&y) <= overlap.bound());
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn empty_sets_are_similar_to_nothing() {
         let none = TokenHashes::default();
-        let some = TokenHashes::of([b"a".as_slice(), b"a"].into_iter(), || ()).unwrap();
+        let some = TokenHashes::new([b"a".as_slice(), b"a"].into_iter(), || ()).unwrap();
         assert_eq!(some.len(), 1);
         assert_eq!((none.jaccard(&none), none.jaccard(&some)), (0.0, 0.0));
         assert_eq!(some.jaccard(&some), 1.0);
@@ -122,7 +122,7 @@ mod tests {
     fn long_sets_give_turns() {
         let tokens: Vec<[u8; 4]> = (0..100_000u32).map(u32::to_le_bytes).collect();
         let of = |some: &[[u8; 4]]| {
-            TokenHashes::of(some.iter().map(|token| token.as_slice()), || ()).unwrap()
+            TokenHashes::new(some.iter().map(|token| token.as_slice()), || ()).unwrap()
         };
         let (a, b) = (of(&tokens[..80_000]), of(&tokens[20_000..]));
         let mut turns = 0;

@@ -27,7 +27,7 @@ impl Overlap {
     /// Compares tokens byte by byte, and leaves the lists in any order; `turn` is called now and then.
     ///
     /// Errors: out of memory.
-    pub fn of<'a>(a: &mut [&'a [u8]], b: &mut [&'a [u8]], turn: impl FnMut()) -> Result<Overlap> {
+    pub fn new<'a>(a: &mut [&'a [u8]], b: &mut [&'a [u8]], turn: impl FnMut()) -> Result<Overlap> {
         match a.len().max(b.len()) {
             0..=SMALL => Ok(Self::by_order(a, b)),
             _ => Self::by_table(a, b, turn),
@@ -149,7 +149,7 @@ mod tests {
         let (a, b) = (tokens(a), tokens(b));
         let (mut a, mut b) = (list(&a), list(&b));
         let by_table = Overlap::by_table(&a, &b, || ()).unwrap();
-        let found = Overlap::of(&mut a, &mut b, || ()).unwrap();
+        let found = Overlap::new(&mut a, &mut b, || ()).unwrap();
         assert_eq!(found, by_table);
         found
     }
@@ -159,7 +159,7 @@ mod tests {
         let numbers: Vec<Vec<u8>> = (0..3000u32).map(|n| n.to_le_bytes().to_vec()).collect();
         let (mut a, mut b) = (list(&numbers[..2000]), list(&numbers[500..]));
         let by_order = Overlap::by_order(&mut a, &mut b);
-        assert_eq!(Overlap::of(&mut a, &mut b, || ()).unwrap(), by_order);
+        assert_eq!(Overlap::new(&mut a, &mut b, || ()).unwrap(), by_order);
         assert_eq!(
             (by_order.a, by_order.b, by_order.common),
             (2000, 2500, 1500)

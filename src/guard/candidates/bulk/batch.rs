@@ -187,7 +187,7 @@ impl OpenTarget<'_> {
         // SAFETY: it is a sigfile index.
         let index = unsafe { SigfileIndex::of(&self.index) };
         let geometry = self.meta.geometry(Part::Signatures);
-        let tail = TailBlocks::of(&self.meta, Part::Signatures);
+        let tail = TailBlocks::new(&self.meta, Part::Signatures);
         for page in tail.shared(index, geometry) {
             let page = page.or_raise();
             let rows = RowPage::growing(geometry, page.words());

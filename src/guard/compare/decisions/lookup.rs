@@ -8,7 +8,7 @@ use pgrx::pg_sys;
 use super::table::DecisionTable;
 use pg::catalog;
 use pg::error::raise;
-use pg::memory::aside;
+use pg::memory::in_scratch;
 use pg::output::text_form;
 use pg::relation::OpenRelation;
 use pg::values::text::readable;
@@ -28,7 +28,7 @@ impl DecisionTable {
     /// Errors: what is no decision, or no hash of a pair.
     pub fn newest(&self, [a, b]: [&[u8]; 2]) -> Option<FoundDecision> {
         // values of the rows and of the keys leave memory behind
-        aside(c"bloom_ident decision", || {
+        in_scratch(c"bloom_ident decision", || {
             let mut best: Option<(Rank, FoundDecision)> = None;
             self.each([a, b], false, &mut best);
             if !self.ordered {

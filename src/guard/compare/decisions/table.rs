@@ -134,7 +134,7 @@ impl DecisionTable {
             at,
             hash,
             ordered,
-            insert: SavedPlan::of(insert, [pg_sys::TEXTOID; 2]),
+            insert: SavedPlan::new(insert, [pg_sys::TEXTOID; 2]),
         })
     }
 }

@@ -97,7 +97,7 @@ pub enum Swap {
 
 impl Swap {
     /// What a field has to do with it, where the values of `swap` may change places.
-    pub fn of(field: usize, swap: Option<[usize; 2]>) -> Swap {
+    pub fn new(field: usize, swap: Option<[usize; 2]>) -> Swap {
         match swap {
             Some([first, _]) if field == first => Swap::Speaks,
             Some([_, second]) if field == second => Swap::Silent,
@@ -121,7 +121,7 @@ pub struct Chance {
 impl Chance {
     /// Of a field. Equality is taken from the frequencies, which are exact; the rest from random pairs, of which so
     /// many have each level.
-    pub fn of(frequencies: &FieldFrequencies, pairs: &[u64; LEVELS], swap: Swap) -> Chance {
+    pub fn new(frequencies: &FieldFrequencies, pairs: &[u64; LEVELS], swap: Swap) -> Chance {
         let all: u64 = pairs.iter().sum();
         let all = all.max(1) as f64;
         // where no pair was seen with two values, half a pair counts as one, or nothing would be left for the other
@@ -166,7 +166,7 @@ mod tests {
         pairs[MISSING] = 1_000_000;
         let mut frequencies = FrequencyCount::new(1);
         frequencies.add(1);
-        let chance = Chance::of(&frequencies.finish(), &pairs, Swap::None);
+        let chance = Chance::new(&frequencies.finish(), &pairs, Swap::None);
         assert!(chance.u[MISSING] < 1.0);
         assert!((chance.u.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         assert!(chance.u[EQUAL..PRESENT].iter().all(|&share| share > 1e-9));

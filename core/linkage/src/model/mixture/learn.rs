@@ -50,7 +50,7 @@ pub fn learn(mut input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
     let fields = input.frequencies.len();
     let random = pairs_by_level(input.random, fields, &mut turn);
     let first: Vec<Chance> = (0..fields)
-        .map(|k| Chance::of(&input.frequencies[k], &random[k], Swap::of(k, input.swap)))
+        .map(|k| Chance::new(&input.frequencies[k], &random[k], Swap::new(k, input.swap)))
         .collect();
     let mut fit = Fit {
         chance: first.clone(),

@@ -1,18 +1,18 @@
 //! Values of fields, in the form in which they are compared, and how far two of them agree.
 
 mod code;
+mod conventions;
 mod date;
 mod digits;
 mod encode;
-mod habits;
 mod kind;
 mod level;
 mod reading;
 mod row;
 pub mod sketch;
 
+pub use conventions::Conventions;
 pub use encode::{FieldLayout, Value};
-pub use habits::Habits;
 pub use kind::Kind;
 pub use level::{
     equal_level, last_level, meaning, EQUAL, LEVELS, MISSING, ORDERED, PRESENT, SWAPPED, UNLIKE,

@@ -40,7 +40,7 @@ pub struct NameParts {
 /// Errors: more than [`MAX_PARTS`] words, or [`super::MAX_NAME`] bytes; out of memory.
 pub fn name_parts(text: &str, tick: impl FnMut()) -> Result<NameParts> {
     super::check_length(text)?;
-    let mut reading = Reading::of(text, tick)?;
+    let mut reading = Reading::new(text, tick)?;
     if reading.is_no_person() {
         return Ok(NameParts {
             surname: joined(&reading.segments.concat()),

@@ -72,7 +72,7 @@ fn is_comma(c: char) -> bool {
 
 impl Reading {
     /// Errors: too many words; out of memory.
-    pub fn of(text: &str, mut tick: impl FnMut()) -> Result<Reading> {
+    pub fn new(text: &str, mut tick: impl FnMut()) -> Result<Reading> {
         let mut reading = Reading {
             segments: vec![Vec::new()],
             nickname: Vec::new(),

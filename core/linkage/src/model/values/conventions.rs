@@ -29,7 +29,7 @@ const MOST_NATIONAL: usize = 500;
 
 /// What a sample of a column's values shows.
 #[derive(Clone, Default)]
-pub struct Habits {
+pub struct Conventions {
     values: u64,
     /// Dates, by the set of formats that read them, a bit for each.
     dates: BTreeMap<u8, u64>,
@@ -43,7 +43,7 @@ pub struct Habits {
     folded: u64,
 }
 
-impl Habits {
+impl Conventions {
     /// One value more, which is not blank.
     pub fn add(&mut self, value: &str) {
         let value = value.trim();
@@ -144,10 +144,10 @@ fn is_like_phone(value: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn of(values: &[&str]) -> Habits {
-        let mut habits = Habits::default();
-        values.iter().for_each(|value| habits.add(value));
-        habits
+    fn of(values: &[&str]) -> Conventions {
+        let mut conventions = Conventions::default();
+        values.iter().for_each(|value| conventions.add(value));
+        conventions
     }
 
     fn format(values: &[&str]) -> Option<String> {
@@ -178,7 +178,7 @@ mod tests {
         for (values, is) in cases {
             assert_eq!(format(values).as_deref(), Some(is), "{values:?}");
         }
-        // of day and month first, one alone; and one in a hundred is no habit
+        // of day and month first, one alone; and one in a hundred is no convention
         assert_eq!(format(&["27/05/1964", "05/27/1964"]), None);
         let mut many = vec!["27.05.1964"; 200];
         many.push("1964-05-27");

@@ -1,5 +1,5 @@
-//! Loose rows are the rows of an index without posting lists: those on its tail pages, and those of small segments. The
-//! loose rows of all tables are joined as those of one table, since a thousand partitions with a few rows each would be
+//! Unlisted rows are the rows of an index without posting lists: those on its tail pages, and those of small segments. The
+//! unlisted rows of all tables are joined as those of one table, since a thousand partitions with a few rows each would be
 //! half a million pairs of pieces.
 
 use base::{Error, Result};
@@ -15,13 +15,13 @@ use pg::check_for_interrupts;
 use pg::error::OrRaise;
 use pg::file::SpillVec;
 
-/// The tables and tids of the loose rows of each side, by their numbers from 1.
+/// The tables and tids of the unlisted rows of each side, by their numbers from 1.
 pub struct Origins(pub [Option<SpillVec<TableRow>>; 2]);
 
 impl Origins {
     /// The row of a table that a row is.
     pub fn locate(&mut self, row: TableRow) -> TableRow {
-        let side = row.table().loose_side();
+        let side = row.table().unlisted_side();
         match side.and_then(|side| self.0[side].as_mut()) {
             Some(rows) => rows.get(row.row() - 1..row.row())[0],
             None => row,
@@ -29,7 +29,7 @@ impl Origins {
     }
 }
 
-/// Gives pairs to another sink, by the rows of tables that the loose ones are.
+/// Gives pairs to another sink, by the rows of tables that the unlisted ones are.
 pub struct LocatedPairs<'a, S> {
     pub sink: &'a mut S,
     pub origins: Origins,
@@ -49,7 +49,7 @@ impl<S: JoinSink> JoinSink for LocatedPairs<'_, S> {
     }
 }
 
-/// Collects loose rows and where they are.
+/// Collects unlisted rows and where they are.
 struct Collector {
     origins: SpillVec<TableRow>,
     rows: RowSort,
@@ -78,11 +78,11 @@ impl Collector {
     }
 }
 
-/// The loose rows of some tables, by popcount, and where they are. The result is `None` if there are none. It takes
+/// The unlisted rows of some tables, by popcount, and where they are. The result is `None` if there are none. It takes
 /// `memory` bytes.
 ///
 /// Errors: a damaged page; out of memory.
-pub fn loose<'a>(
+pub fn unlisted<'a>(
     tables: impl IntoIterator<Item = (TableNumber, &'a IndexedTable)>,
     memory: usize,
 ) -> Option<(Sorted, SpillVec<TableRow>)> {
@@ -126,7 +126,7 @@ pub fn loose<'a>(
                 check_for_interrupts();
             }
         }
-        let blocks = TailBlocks::of(&table.meta, Part::Signatures);
+        let blocks = TailBlocks::new(&table.meta, Part::Signatures);
         // SAFETY: the snapshot stays active until the table is closed.
         let tail = unsafe { blocks.shared_with_snapshot(table.index(), here, table.snapshot) };
         for page in tail {
