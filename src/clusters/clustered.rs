@@ -155,7 +155,8 @@ impl Clustered {
                 "{refused} {pairs} left out, since a cluster would have more than {most} records"
             );
             warn(
-                &Error::new(ErrorKind::LimitExceeded, message).detail("Such a cluster often hangs together by records that say little, such as nearly empty ones.")
+                &Error::new(ErrorKind::LimitExceeded, message)
+                .detail("Such a cluster often hangs together by records that say little, such as nearly empty ones.")
                 .hint("Look at the pairs of its records, raise the threshold, or raise \"max_size\"."),
             );
         }

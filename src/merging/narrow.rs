@@ -98,7 +98,8 @@ impl Narrow {
         let castable = self.castable.replace('$', value);
         let collate = Sql::new("").collate(self.collation);
         sql!(
-            "CASE WHEN {castable} THEN NOT ({value} {self.equal} CAST({value} AS {self.of_type}){collate}) ELSE true END"
+            "CASE WHEN {castable} THEN NOT ({value} {self.equal} CAST({value} AS {self.of_type}){collate}) \
+            ELSE true END"
         )
     }
 }

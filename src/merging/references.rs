@@ -242,6 +242,12 @@ pub fn without_losers(subject: &Subject) -> Sql {
     sql!(" WHERE NOT EXISTS (SELECT FROM bloom_merge_members AS w WHERE NOT w.kept AND {is_it})")
 }
 
+/// A text of a row.
+pub fn text_of(row: QueryRow<'_>, i: usize) -> Option<Vec<u8>> {
+    row.bytes(i).map(|text| text.bytes().to_vec())
+}
+
+/// A name of a row.
 pub fn name_of(row: QueryRow<'_>, i: usize) -> CString {
     row.name(i)
         .expect("names of catalogs are not NULL")

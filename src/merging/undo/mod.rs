@@ -9,7 +9,7 @@ use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use crate::merging::audit::{is_about, Audit};
 use crate::merging::members::short;
-use crate::merging::references::name_of;
+use crate::merging::references::{name_of, text_of};
 use crate::merging::row_table::RowTable;
 use crate::merging::subject::{refuse, text, Subject};
 use crate::merging::texts::{self, exactly, hash, json, stored, value, values};
@@ -17,7 +17,6 @@ use pg::catalog;
 use pg::entry;
 use pg::error::raise;
 use pg::function::arguments::Arguments;
-use pg::session::QueryRow;
 use pg::session::{not_during_recovery, KeptRows, Parameter, Session};
 use pg::sql;
 use pg::sql::{literal, Sql};
@@ -45,9 +44,6 @@ pub struct Undo<'a> {
     pub kept: String,
 }
 
-pub fn text_of(row: QueryRow<'_>, i: usize) -> Option<Vec<u8>> {
-    row.bytes(i).map(|text| text.bytes().to_vec())
-}
 pub fn parameter(id: i64) -> [Parameter; 1] {
     [(
         pg_sys::INT8OID,
