@@ -154,7 +154,8 @@ impl Clustered {
                 "{refused} {pairs} left out, since a cluster would have more than {most} records"
             );
             warn(
-                &Error::new(ErrorKind::LimitExceeded, message).detail("Such a cluster often hangs together by records that say little, such as nearly empty ones.")
+                &Error::new(ErrorKind::LimitExceeded, message)
+                .detail("Such a cluster often hangs together by records that say little, such as nearly empty ones.")
                 .hint("Look at the pairs of its records, raise the threshold, or raise \"max_size\"."),
             );
         }
@@ -247,5 +248,12 @@ fn refuse_contradiction<'a>(
         keys.splice(SHOWN / 2..SHOWN / 2 + more, [format!("({more} more)")]);
     }
     let same = keys.join(" is the same as ");
-    raise(&sql_error(PgSqlErrorCode::ERRCODE_DATA_EXCEPTION, message).detail(format!("{same}, {end}.")).hint("Decide anew about one of these pairs, or pass on_conflict => 'newer' to have newer decisions win."))
+    raise(
+        &sql_error(PgSqlErrorCode::ERRCODE_DATA_EXCEPTION, message)
+            .detail(format!("{same}, {end}."))
+            .hint(
+                "Decide \
+        anew about one of these pairs, or pass on_conflict => 'newer' to have newer decisions win.",
+            ),
+    )
 }

@@ -74,7 +74,9 @@ pub fn refuse_one_key(key: &[u8], name: &str) -> ! {
         "both keys of a pair in \"{name}\" are \"{}\"",
         readable(key)
     );
-    raise(&sql_error(PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION, message).detail("A key names one record, and a pair is of two.").hint("Find pairs by a column whose values are unique, make keys of two tables different, or give a view that leaves such pairs out."))
+    raise(&sql_error(PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION, message).detail("A key names one record, and a \
+        pair is of two.").hint("Find pairs by a column whose values are unique, make keys of two tables different, \
+        or give a view that leaves such pairs out."))
 }
 
 /// The memory that is needed besides pairs and keys, in bytes.

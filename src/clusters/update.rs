@@ -19,7 +19,6 @@ use crate::pairs::decisions::Decisions;
 use crate::pairs::dictionary::KeyDictionary;
 use crate::pairs::records::{lock, RecordColumn};
 use pg::budget::{push, reserve, Budget};
-use pg::catalog;
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::progress;
@@ -99,8 +98,9 @@ impl OldClusters {
             let base = unsafe { pg_sys::getBaseType(column.type_oid) };
             let whole = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
             if column.name.as_c_str() == c"cluster" && !whole.contains(&base) {
-                let of_type = readable(catalog::type_name(column.type_oid).to_bytes());
-                raise(&sql_error(PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH, format!("column \"cluster\" of relation \"{name}\" is of type {of_type}, not bigint")).hint("Give a table with the columns key and cluster that bloom_clusters returns."));
+                let hint =
+                    "Give a table with the columns key and cluster that bloom_clusters returns.";
+                column.refuse_type(&name, "bigint", hint);
             }
         }
         let sql = sql!("SELECT key, CAST(cluster AS pg_catalog.int8) FROM {oid}");

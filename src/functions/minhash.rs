@@ -89,7 +89,8 @@ fn minhash_standard_error(similarity: f64, n: i32, bits: bool) -> f64 {
     standard_error(similarity, n.into(), kind).or_raise()
 }
 
-// Similarity held against a threshold: the operators of `minhash_query`, and what comparisons of `minhash_sim` are rewritten to.
+// Similarity held against a threshold: the operators of `minhash_query`, and what comparisons of `minhash_sim` are
+// rewritten to.
 
 /// `minhash_bits % minhash_query`
 #[entry]

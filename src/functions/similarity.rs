@@ -73,7 +73,8 @@ fn bloom_sim_corrected(a: Bloom<'_>, b: Bloom<'_>, delta: f64) -> f64 {
     rates::corrected_similarity(counts(&a, &b).jaccard(), delta).or_raise()
 }
 
-// Similarity held against a threshold: the operators of `bloom_query`, and what comparisons of a similarity are rewritten to.
+// Similarity held against a threshold: the operators of `bloom_query`, and what comparisons of a similarity are
+// rewritten to.
 
 /// `bloom % bloom_query`
 #[entry]

@@ -124,12 +124,34 @@ impl Audit {
                 );
                 oid
             }
-            pg_sys::InvalidOid => raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, "there is no table \"bloom_merges\"".to_owned()).detail("It is where bloom_merge says what it has done, if it was given no other table.").hint("Name the table by argument audit, or set search_path.")),
+            pg_sys::InvalidOid => raise(
+                &sql_error(
+                    PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
+                    "there is no table \
+                \"bloom_merges\""
+                        .to_owned(),
+                )
+                .detail(
+                    "It is where bloom_merge says what it has done, if it was given \
+                no other table.",
+                )
+                .hint("Name the table by argument audit, or set search_path."),
+            ),
             oid if is_own(oid) => oid,
-            oid => raise(&sql_error(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, format!(
-                    "table \"{}\" belongs to another user",
-                    readable(catalog::quoted(oid).to_bytes())
-                )).detail("Merged records are written to a table of another only if it is named.").hint("Name a table by argument audit.")),
+            oid => raise(
+                &sql_error(
+                    PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                    format!(
+                        "table \"{}\" belongs to another user",
+                        readable(catalog::quoted(oid).to_bytes())
+                    ),
+                )
+                .detail("Merged records are written to a table of another only if it is named.")
+                .hint(
+                    "Name a \
+                    table by argument audit.",
+                ),
+            ),
         });
         catalog::check_exists(oid).or_raise();
         let name = text(&catalog::name(oid));

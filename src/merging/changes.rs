@@ -37,7 +37,21 @@ pub fn refuse_kept_back(table: &str, what: &str) -> ! {
 
 /// Fails: rows refer to losers again and again.
 pub fn refuse_pointed_back(child: &str, subject: &str) -> ! {
-    raise(&sql_error(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("rows of table \"{child}\" refer to records of table \"{subject}\" that go, however often they are redirected")).detail("A trigger of a table whose rows are redirected, or one that fires when records are deleted, points them back.").hint("Disable this trigger in the same transaction, or leave these records out."))
+    raise(
+        &sql_error(
+            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!(
+                "rows of table \"{child}\" \
+        refer to records of table \"{subject}\" that go, however often they are redirected"
+            ),
+        )
+        .detail(
+            "A trigger of a \
+        table whose rows are redirected, or one that fires when records are deleted, points them \
+        back.",
+        )
+        .hint("Disable this trigger in the same transaction, or leave these records out."),
+    )
 }
 
 impl MergeRun<'_> {
@@ -111,12 +125,15 @@ impl MergeRun<'_> {
         self.session.each(&sql, &[], |row| {
             let [gone, stays] =
                 [0, 1].map(|i| row.bytes(i).map_or(String::new(), |key| short(key.bytes())));
-            raise(&sql_error(PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION, format!("rows of table \"{}\" would collide", child.name)).detail(format!(
+            raise(&sql_error(PgSqlErrorCode::ERRCODE_UNIQUE_VIOLATION, format!("rows of table \"{}\" would \
+                collide", child.name)).detail(format!(
                     "Row {gone} would be like row {stays} in \"{}\" when it is redirected.",
                     text(&uniqueness.name)
                 )).hint(match child.is_own() {
-                    true => "Change one of them first, or leave these records out: records that are not merged are never deleted.",
-                    false => "See them by bloom_merge_plan, or give on_collision => 'drop', which deletes such rows and keeps them in the table of merges.",
+                    true => "Change one of them first, or leave these records out: records that are not merged are \
+                        never deleted.",
+                    false => "See them by bloom_merge_plan, or give on_collision => 'drop', which deletes such rows \
+                        and keeps them in the table of merges.",
                 }))
         });
     }
@@ -140,7 +157,8 @@ pub fn with_reason<T>(table: &str, what: &str, run: impl FnOnce() -> T) -> T {
             format!("They offend constraint \"{constraint}\"{of_table}: {message}. {detail}");
         let detail = detail.trim_end().to_owned();
         let hint = match violation.code() == PgSqlErrorCode::ERRCODE_FOREIGN_KEY_VIOLATION as i32 {
-            true => "Change the rows that it names first, or leave these records out. If the current user does not see them, row-level security hides them: merge as a user to whom its policies do not apply.",
+            true => "Change the rows that it names first, or leave these records out. If the current user does not \
+                see them, row-level security hides them: merge as a user to whom its policies do not apply.",
             false => "Change the rows that it names first, leave these records out, or look at on_collision.",
         };
         Error::new(ErrorKind::State(violation.code()), ours)

@@ -56,7 +56,19 @@ impl ClusterSource {
         let columns = columns_of(oid);
         let named = |wanted: &CStr| columns.iter().find(|c| c.name.as_c_str() == wanted);
         let (Some(cluster), Some(key)) = (named(c"cluster"), named(c"key")) else {
-            raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, format!("relation \"{name}\" does not have the columns cluster and key")).hint("Give a table or view with columns of these names, such as CREATE TABLE ... AS SELECT * FROM bloom_clusters(...)."))
+            raise(
+                &sql_error(
+                    PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+                    format!(
+                        "relation \"{name}\" does not have \
+                the columns cluster and key"
+                    ),
+                )
+                .hint(
+                    "Give a table or view with columns of these names, such as \
+                CREATE TABLE ... AS SELECT * FROM bloom_clusters(...).",
+                ),
+            )
         };
         let is_boolean = |keep: &TableColumn| keep.store.type_oid == pg_sys::BOOLOID;
         ClusterSource {
@@ -143,7 +155,9 @@ impl ClusterSource {
                 short(key),
                 short(cluster),
                 subject.name
-            )).detail("It was deleted or merged, or the current user may not see it.").hint("Find the clusters anew, or give a view that leaves them out. Decisions about it follow the record that is kept if they are merged, too: redirect => '{decision.a,decision.b}'."))
+            )).detail("It was deleted or merged, or the current user may not see it.").hint("Find the clusters anew, \
+                or give a view that leaves them out. Decisions about it follow the record that is kept if they are \
+                merged, too: redirect => '{decision.a,decision.b}'."))
     }
 }
 
@@ -201,10 +215,13 @@ pub fn check_once(subject: &Subject, session: &Session) {
         let [key, first, last] = [0, 1, 2].map(|i| short(text_at(i).bytes()));
         let (column, table) = (text(subject.key_name()), &subject.name);
         let detail = match first == last {
-            true => format!("It is twice in cluster \"{first}\", or column \"{column}\" of table \"{table}\" is not unique."),
+            true => format!("It is twice in cluster \"{first}\", or column \"{column}\" of table \"{table}\" is not \
+                unique."),
             false => format!("It is in cluster \"{first}\" and in cluster \"{last}\"."),
         };
-        raise(&sql_error(PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION, format!("record \"{key}\" is in the clusters more than once")).detail(detail.as_str()).hint("A record can be merged once. Give a view that says which cluster it is in."))
+        raise(&sql_error(PgSqlErrorCode::ERRCODE_CARDINALITY_VIOLATION, format!("record \"{key}\" is in the clusters \
+            more than once")).detail(detail.as_str()).hint("A record can be merged once. Give a view that says which \
+            cluster it is in."))
     });
 }
 

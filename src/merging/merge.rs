@@ -203,10 +203,34 @@ fn check(
             && !indexes.is_empty()
             && has_rule(child.oid, "r.ev_type OPERATOR(pg_catalog.=) '4'", session)
         {
-            raise(&sql_error(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, format!("cannot drop rows of table \"{}\"", child.name)).detail("It has a rule ON DELETE.").hint("Disable the rule in the same transaction, or do not give on_collision => 'drop'."));
+            raise(
+                &sql_error(
+                    PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+                    format!(
+                        "cannot drop rows of table \
+                \"{}\"",
+                        child.name
+                    ),
+                )
+                .detail("It has a rule ON DELETE.")
+                .hint(
+                    "Disable the rule in the same \
+                transaction, or do not give on_collision => 'drop'.",
+                ),
+            );
         }
         if drops && !indexes.is_empty() && !may(child.oid, pg_sys::ACL_DELETE, user) {
-            raise(&sql_error(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, format!("permission denied for table {}", child.name)).detail("To drop rows that collide needs DELETE on it."));
+            raise(
+                &sql_error(
+                    PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                    format!(
+                        "permission denied for table \
+                {}",
+                        child.name
+                    ),
+                )
+                .detail("To drop rows that collide needs DELETE on it."),
+            );
         }
         indexes
     });

@@ -30,7 +30,8 @@ fn base(of_type: pg_sys::Oid, mut modifier: i32) -> (pg_sys::Oid, i32) {
 /// The condition that a number is not outside.
 fn between(least: &str, greatest: &str) -> String {
     // As an exact number: the greatest bigint is not a float.
-    format!("CAST($ AS pg_catalog.numeric) OPERATOR(pg_catalog.>=) ({least}) AND CAST($ AS pg_catalog.numeric) OPERATOR(pg_catalog.<=) ({greatest})")
+    format!("CAST($ AS pg_catalog.numeric) OPERATOR(pg_catalog.>=) ({least}) AND CAST($ AS pg_catalog.numeric) \
+        OPERATOR(pg_catalog.<=) ({greatest})")
 }
 
 /// What a value must be so that a cast does not fail.
@@ -47,15 +48,18 @@ fn castable(column: (pg_sys::Oid, i32), value: pg_sys::Oid) -> String {
         return between(&least.to_string(), &greatest.to_string());
     }
     match column {
-        (pg_sys::FLOAT4OID, _) if value == pg_sys::FLOAT8OID => "pg_catalog.abs($) OPERATOR(pg_catalog.<=) '3.4028234663852886e38'::pg_catalog.float8 \
-            AND ($ OPERATOR(pg_catalog.=) '0'::pg_catalog.float8 OR pg_catalog.abs($) OPERATOR(pg_catalog.>=) '1.2e-38'::pg_catalog.float8)"
+        (pg_sys::FLOAT4OID, _) if value == pg_sys::FLOAT8OID => "pg_catalog.abs($) OPERATOR(pg_catalog.<=) \
+            '3.4028234663852886e38'::pg_catalog.float8 \
+            AND ($ OPERATOR(pg_catalog.=) '0'::pg_catalog.float8 OR pg_catalog.abs($) OPERATOR(pg_catalog.>=) \
+            '1.2e-38'::pg_catalog.float8)"
             .to_owned(),
         (pg_sys::NUMERICOID, modifier) if modifier >= 4 && is_number => {
             let (digits, scale) = (((modifier - 4) >> 16) & 0xffff, (modifier - 4) & 0x7ff);
             // A scale may be negative: 11 bits with their sign.
             let scale = (scale ^ 1024) - 1024;
             format!(
-                "pg_catalog.abs(pg_catalog.round(CAST($ AS pg_catalog.numeric), {scale})) OPERATOR(pg_catalog.<) '1e{}'::pg_catalog.numeric",
+                "pg_catalog.abs(pg_catalog.round(CAST($ AS pg_catalog.numeric), {scale})) OPERATOR(pg_catalog.<) \
+                 '1e{}'::pg_catalog.numeric",
                 digits - scale
             )
         }
@@ -98,7 +102,8 @@ impl Narrow {
         let castable = self.castable.replace('$', value);
         let collate = Sql::new("").collate(self.collation);
         sql!(
-            "CASE WHEN {castable} THEN NOT ({value} {self.equal} CAST({value} AS {self.of_type}){collate}) ELSE true END"
+            "CASE WHEN {castable} THEN NOT ({value} {self.equal} CAST({value} AS {self.of_type}){collate}) \
+            ELSE true END"
         )
     }
 }

@@ -76,7 +76,8 @@ pub fn hidden_rows(children: &[Child]) {
         let keeps = |r: &Reference| r.on_delete.is_some() && !r.reaches_children();
         if child.references.iter().any(keeps) && has_policies_for(child.oid, user) {
             send(
-                format!("row-level security may hide rows of table \"{}\", and no record goes that one of them refers to", child.name),
+                format!("row-level security may hide rows of table \"{}\", and no record goes that one of them \
+                    refers to", child.name),
                 "Merge as a user to whom its policies do not apply.".to_owned(),
             );
         }

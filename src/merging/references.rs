@@ -108,9 +108,11 @@ impl Reference {
     pub fn no_target(&self) -> String {
         let name = text(&self.name);
         match self.part {
-            None if self.is_narrow() => format!("The record that is kept has NULL where \"{name}\" refers to, or a value that the column that refers to it cannot have."),
+            None if self.is_narrow() => format!("The record that is kept has NULL where \"{name}\" refers to, or a \
+                value that the column that refers to it cannot have."),
             None => format!("The record that is kept has NULL where \"{name}\" refers to."),
-            Some(_) => format!("The record that is kept is not in the partition that \"{name}\" refers to, or has NULL there."),
+            Some(_) => format!("The record that is kept is not in the partition that \"{name}\" refers to, or has \
+                NULL there."),
         }
     }
 
@@ -242,6 +244,12 @@ pub fn without_losers(subject: &Subject) -> Sql {
     sql!(" WHERE NOT EXISTS (SELECT FROM bloom_merge_members AS w WHERE NOT w.kept AND {is_it})")
 }
 
+/// A text of a row.
+pub fn text_of(row: QueryRow<'_>, i: usize) -> Option<Vec<u8>> {
+    row.bytes(i).map(|text| text.bytes().to_vec())
+}
+
+/// A name of a row.
 pub fn name_of(row: QueryRow<'_>, i: usize) -> CString {
     row.name(i)
         .expect("names of catalogs are not NULL")

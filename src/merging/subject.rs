@@ -41,15 +41,11 @@ impl Subject {
                 .hint(hint),
             )
         };
+        let merge_table = "Merge the records of its table.";
         match kind {
             pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE => (),
-            pg_sys::RELKIND_VIEW => {
-                refuse_table("It is a view.", "Merge the records of its table.")
-            }
-            pg_sys::RELKIND_MATVIEW => refuse_table(
-                "It is a materialized view.",
-                "Merge the records of its table.",
-            ),
+            pg_sys::RELKIND_VIEW => refuse_table("It is a view.", merge_table),
+            pg_sys::RELKIND_MATVIEW => refuse_table("It is a materialized view.", merge_table),
             _ => refuse_table("It is a foreign table.", "Merge on the server that has it."),
         }
         relation::lock(oid, lock_mode);

@@ -75,7 +75,8 @@ impl ModelOptions {
 pub fn min_probability(arguments: Arguments, i: usize) -> f64 {
     let least = arguments.float8(i);
     unit("min_probability", least)
-        .map_err(|e| e.hint("Give 0.5 for the pairs that are rather matches than not, or 0.95 for those that are nearly \
+        .map_err(|e| e.hint("Give 0.5 for the pairs that are rather matches than not, or 0.95 for those that are \
+            nearly \
                                sure."))
         .or_raise();
     least

@@ -15,7 +15,8 @@ pub fn has(oid: pg_sys::Oid, columns: &[&CStr]) -> bool {
 
 /// Fails the statement with 42703: a relation has not the columns that are expected.
 pub fn refuse(name: &str, expected: &str) -> ! {
-    raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, format!("relation \"{name}\" does not have the columns {expected}"),
+    raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, format!("relation \"{name}\" does not have the \
+        columns {expected}"),
         )
         .hint("Give a table or view with columns of these names, such as CREATE VIEW ... AS SELECT x AS a, y AS b, ... \
              FROM ..."),

@@ -87,7 +87,8 @@ impl<'a> Proposals<'a> {
         };
         for field in long.iter().filter(|_| message.is_none()) {
             let reason = format!(
-                "\"{}\" has whole sentences, which would fill the signature of a record; compare them by sketches of their words, if at all",
+                "\"{}\" has whole sentences, which would fill the signature of a record; compare them by sketches of \
+                 their words, if at all",
                 field.name
             );
             self.say("saturation", &reason);
@@ -96,7 +97,10 @@ impl<'a> Proposals<'a> {
         let has_model =
             message.is_none() && fields.len() >= 2 && self.sample.rows >= LEAST_FOR_MODEL;
         if message.is_none() && signed.is_empty() && !has_model {
-            let reason = format!("no signature can be made of these, and a model learns from {LEAST_FOR_MODEL} records with two fields and more: nothing is proposed");
+            let reason = format!(
+                "no signature can be made of these, and a model learns from {LEAST_FOR_MODEL} \
+                records with two fields and more: nothing is proposed"
+            );
             self.say("pairs", &reason);
             return self.all;
         }
@@ -131,7 +135,8 @@ impl<'a> Proposals<'a> {
             ),
             (_, true) => format!("the first {rows} were read"),
             (None, false) if self.sample.rows == 0 => {
-                "there are no records: what follows goes by the names and types of columns, so ask again when there are".to_owned()
+                "there are no records: what follows goes by the names and types of columns, so ask again when there \
+                 are".to_owned()
             }
             (None, false) => format!("all {rows} were read"),
         };
@@ -142,7 +147,8 @@ impl<'a> Proposals<'a> {
             .filter(|(_, (_, full))| *full > 0)
             .map(|(column, (all, full))| {
                 format!(
-                    "{:.1} % of the signatures in \"{}\" have more than {:.0} % of their bits set, and are similar to all others: they need a shape for longer texts",
+                    "{:.1} % of the signatures in \"{}\" have more than {:.0} % of their bits set, and are similar \
+                     to all others: they need a shape for longer texts",
                     100.0 * *full as f64 / *all as f64,
                     readable(column.name.to_bytes()),
                     100.0 * FULL

@@ -76,7 +76,8 @@ impl Proposals<'_> {
             self.fields.iter().filter(|f| f.signed.is_none()).collect();
         if !unsigned.is_empty() {
             let reason = format!(
-                "the signature leaves out {}, of which a generated column can make no text that stays as it is; a model takes them",
+                "the signature leaves out {}, of which a generated column can make no text that stays as it is; a \
+                 model takes them",
                 names(&unsigned)
             );
             self.say("signature", &reason);
@@ -121,7 +122,9 @@ impl Proposals<'_> {
         let full = lengths.iter().filter(is_full).count();
         if full > 0 {
             let reason = format!(
-                "{:.1} % of the records are so long that more than {:.0} % of the bits of their signatures will be set, and these are similar to all others whatever they say: look at such records, or sign fewer columns",
+                "{:.1} % of the records are so long that more than {:.0} % of the bits of their signatures will be \
+                 set, and these are similar to all others whatever they say: look at such records, or sign fewer \
+                 columns",
                 100.0 * full as f64 / lengths.len() as f64,
                 100.0 * FULL
             );
@@ -151,7 +154,10 @@ impl Proposals<'_> {
             "ALTER TABLE {table} ADD COLUMN {column} {functions}minhash_bits({MINIMA}) \
             GENERATED ALWAYS AS ({functions}minhash_bits({words}, {MINIMA})) STORED"
         );
-        let reason = format!("a sketch of {MINIMA} bits for the words of a text of any length; a signature of n-grams would be full");
+        let reason = format!(
+            "a sketch of {MINIMA} bits for the words of a text of any length; a signature of \
+            n-grams would be full"
+        );
         self.propose("sketch", &reason, sql);
         ProposedSignature {
             column,

@@ -99,7 +99,8 @@ impl Proposals<'_> {
         let others = Sql::join(others.map(|field| sql!(", {field.c_name}")), "");
         let create = copy.create();
         let sql = sql!("{create} AS SELECT {first}{others} FROM {from}");
-        let reason = "columns cannot be added here, or not by you: the copy gets them. It knows nothing of later changes";
+        let reason = "columns cannot be added here, or not by you: the copy gets them. It knows nothing of later \
+            changes";
         self.propose("copy", reason, sql);
         let table = copy.sql();
         let statement = sql!("ALTER TABLE {table} ADD UNIQUE ({key})");
@@ -152,7 +153,8 @@ impl Proposals<'_> {
         let (column, threshold) = signature.arguments();
         let sql =
             sql!("SELECT * FROM {functions}bloom_pairs_estimate({table}, {column}, {threshold})");
-        let reason = "says before the work how many pairs there are above a threshold, and how long it takes to find them";
+        let reason = "says before the work how many pairs there are above a threshold, and how long it takes to find \
+            them";
         self.propose("estimate", reason, sql);
     }
 
@@ -168,7 +170,10 @@ impl Proposals<'_> {
         let sql = sql!(
             "{create} AS SELECT * FROM {functions}bloom_duplicates({table}, {key}, {column}, {threshold}{verify})"
         );
-        let reason = format!("{threshold} is where to begin with such a signature: go down from there, and look at what comes");
+        let reason = format!(
+            "{threshold} is where to begin with such a signature: go down from there, and look at \
+            what comes"
+        );
         self.propose("threshold", &reason, sql);
         self.clusters(&pairs, signature.threshold);
     }

@@ -42,7 +42,8 @@ pub fn define() {
     GucRegistry::define_enum_guc(
         c"bloom_ident.decide",
         c"Sets what is decided about a new row and the rows that a guard finds too similar.",
-        c"With \"different\" the row is let in, and each pair is entered into the guard's table of decisions, if the current user may INSERT there.",
+        c"With \"different\" the row is let in, and each pair is entered into the guard's table of decisions, if the \
+            current user may INSERT there.",
         &DECIDE,
         GucContext::Userset,
         GucFlags::default(),

@@ -274,7 +274,8 @@ unsafe fn refuse(index: pg_sys::Relation, new: u64, old: u64) -> ! {
     let name = unsafe { name_of_open(index) };
     let shape = RowShape::of_tag(old);
     raise(&RowShape::mismatch(new, old).hint(format!(
-        "Use a column type such as {} to keep other shapes out of the table. If all rows of shape {shape} are deleted, run REINDEX INDEX on \"{name}\", or TRUNCATE the table.",
+        "Use a column type such as {} to keep other shapes out of the table. If all rows of shape {shape} are \
+         deleted, run REINDEX INDEX on \"{name}\", or TRUNCATE the table.",
         shape.column_type(),
     )))
 }

@@ -272,7 +272,8 @@ pub fn check_shape(index: SigfileIndex<'_>, expected: u64, row: &IndexRow) {
     if row.part() == Part::Signatures && expected != 0 && expected != row.shape {
         let column = RowShape::of_tag(expected).column_type();
         raise(&mismatch(row.shape, expected).hint(format!(
-            "Use a column type such as {column} to keep other shapes out of the table. If index \"{}\" has deleted rows only, run VACUUM.",
+            "Use a column type such as {column} to keep other shapes out of the table. If index \"{}\" has deleted \
+             rows only, run VACUUM.",
             index.name()
         )));
     }

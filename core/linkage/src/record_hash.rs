@@ -170,7 +170,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_pair_comes_back(names in proptest::collection::vec("\\PC{0,12}|[a-z\", ()]{0,6}", 1..5), digests: [u128; 2]) {
+        fn a_pair_comes_back(names in proptest::collection::vec("\\PC{0,12}|[a-z\", \
+            ()]{0,6}", 1..5), digests: [u128; 2]) {
             let hashes = digests.map(|digest| RecordHash { columns: names.clone(), digest });
             let text = format!("{} {}", hashes[0], hashes[1]);
             prop_assert_eq!(of_pair(&text), Some(hashes));

@@ -115,7 +115,8 @@ fn normal_forms(a: &str, b: &str, mut tick: impl FnMut()) -> Result<(String, Str
                 format!("text of {} symbols is too long to be compared symbol by symbol", normal.len()),
             )
             .detail(format!(
-                "A normal form has {MAX_EDITED} symbols at most there, since the work grows with the product of both lengths."
+                "A normal form has {MAX_EDITED} symbols at most there, since the work grows with the product of both \
+                 lengths."
             ))
             .hint("Compare long texts by ident_ngram_sim(), or their beginnings by left()."));
         }

@@ -184,7 +184,8 @@ impl KeyedRelation {
         let of_type = Sql::new("").exact_type(base.type_oid);
         let collate = Sql::new("").collate(base.collation);
         sql!(
-            "{key} {equal} (CASE WHEN {expression} IS DISTINCT FROM NULL THEN CAST({as_text} AS {of_type}) END{collate})"
+            "{key} {equal} (CASE WHEN {expression} IS DISTINCT FROM NULL \
+            THEN CAST({as_text} AS {of_type}) END{collate})"
         )
     }
 }

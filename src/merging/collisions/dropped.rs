@@ -126,13 +126,16 @@ impl MergeRun<'_> {
             // The first of those that are alike has nothing that it would have to give way to.
             self.session.table(ALIKE, &alike);
             let mut going = store(4);
-            fill(&mut going, 4, &Sql::new("SELECT u.place, u.at, pg_catalog.min(u.no), u.gone FROM bloom_merge_alike AS u \
-                WHERE u.firm OR NOT EXISTS (SELECT FROM bloom_merge_alike AS o WHERE o.gone OPERATOR(pg_catalog.=) u.stays) GROUP BY u.place, u.at, u.gone"));
+            fill(&mut going, 4, &Sql::new("SELECT u.place, u.at, pg_catalog.min(u.no), u.gone FROM bloom_merge_alike \
+                AS u \
+                WHERE u.firm OR NOT EXISTS (SELECT FROM bloom_merge_alike AS o WHERE o.gone OPERATOR(pg_catalog.=) \
+                u.stays) GROUP BY u.place, u.at, u.gone"));
             self.session.table(GOING, &going);
             let query = Sql::new("SELECT u.place, u.at, u.no FROM bloom_merge_going AS u");
             fill(&mut found, 3, &query);
             let mut left = store(6);
-            fill(&mut left, 6, &Sql::new("SELECT u.place, u.at, u.no, u.gone, u.stays, u.firm FROM bloom_merge_alike AS u \
+            fill(&mut left, 6, &Sql::new("SELECT u.place, u.at, u.no, u.gone, u.stays, u.firm FROM bloom_merge_alike \
+                AS u \
                 WHERE NOT EXISTS (SELECT FROM bloom_merge_going AS o WHERE o.gone OPERATOR(pg_catalog.=) u.gone) \
                 AND NOT EXISTS (SELECT FROM bloom_merge_going AS o WHERE o.gone OPERATOR(pg_catalog.=) u.stays)"));
             self.session.forget(GOING);

@@ -5,7 +5,9 @@ use std::ffi::CString;
 use pgrx::pg_sys;
 
 use crate::merging::child::Child;
-use crate::merging::references::{array, left_joins, name_of, oid, without_losers, Reference};
+use crate::merging::references::{
+    array, left_joins, name_of, oid, text_of, without_losers, Reference,
+};
 use crate::merging::subject::{text, Subject};
 use crate::merging::values::redirected;
 use pg::catalog::{self, generated};
@@ -87,8 +89,7 @@ impl Image {
             session.each(&query, &[], |row| {
                 let name = name_of(row, 1);
                 let column = computed.iter_mut().find(|column| column.name == name);
-                if let (Some(column), Some(expression)) = (column, row.bytes(2)) {
-                    let expression = expression.bytes().to_vec();
+                if let (Some(column), Some(expression)) = (column, text_of(row, 2)) {
                     column.expressions.push((row.oid(0), expression));
                 }
             });

@@ -13,10 +13,9 @@ use std::rc::Rc;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::merging::child::Child;
-use crate::merging::references::{array, oid};
+use crate::merging::references::{array, name_of, oid, text_of};
 use crate::merging::subject::{text, Subject};
 use image::Image;
-use pg::session::QueryRow;
 use pg::session::Session;
 use pg::sql;
 use pg::sql::Sql;
@@ -42,14 +41,6 @@ pub struct Uniqueness {
     /// It is computed from whole rows, as they are and not as they will be.
     of_whole_rows: bool,
     image: Rc<Image>,
-}
-
-fn bytes(row: QueryRow<'_>, i: usize) -> Option<Vec<u8>> {
-    row.bytes(i).map(|text| text.bytes().to_vec())
-}
-
-fn name(row: QueryRow<'_>, i: usize) -> CString {
-    row.name(i).unwrap_or(c"?").to_owned()
 }
 
 /// Whether what an index or a partition goes by changes; `None` is an expression, which has no column.
@@ -115,11 +106,11 @@ pub fn of_child(child: &Child, session: &Session) -> Vec<Uniqueness> {
     session.each(&query, &[], |row| {
         if row.oid(0) != last {
             last = row.oid(0);
-            let predicate = bytes(row, 6);
-            let partition = bytes(row, 9);
+            let predicate = text_of(row, 6);
+            let partition = text_of(row, 9);
             let touched = predicate.is_some() || partition.is_some() && moves;
             let uniqueness = Uniqueness {
-                name: name(row, 1),
+                name: name_of(row, 1),
                 compared: Vec::new(),
                 predicate,
                 nulls_alike: row.is_true(7),
@@ -134,8 +125,8 @@ pub fn of_child(child: &Child, session: &Session) -> Vec<Uniqueness> {
         };
         *touched |= is_changed(&image, row.name(8));
         uniqueness.compared.push(IndexColumn {
-            expression: bytes(row, 2).unwrap_or_default(),
-            operator: (name(row, 4), name(row, 3)),
+            expression: text_of(row, 2).unwrap_or_default(),
+            operator: (name_of(row, 4), name_of(row, 3)),
             collation: row.oid(5),
         });
     });

@@ -10,14 +10,13 @@ use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use crate::merging::audit::{is_about, Audit};
 use crate::merging::members::short;
-use crate::merging::references::name_of;
+use crate::merging::references::{name_of, text_of};
 use crate::merging::row_table::RowTable;
 use crate::merging::subject::{text, Subject};
 use crate::merging::texts::{self, exactly, hash, json, stored, value, values};
 use pg::catalog;
 use pg::entry;
 use pg::function::arguments::Arguments;
-use pg::session::QueryRow;
 use pg::session::{not_during_recovery, KeptRows, Parameter, Session};
 use pg::sql;
 use pg::sql::{literal, Sql};
@@ -45,9 +44,6 @@ pub struct Undo<'a> {
     pub kept: String,
 }
 
-pub fn text_of(row: QueryRow<'_>, i: usize) -> Option<Vec<u8>> {
-    row.bytes(i).map(|text| text.bytes().to_vec())
-}
 pub fn parameter(id: i64) -> [Parameter; 1] {
     [(
         pg_sys::INT8OID,
@@ -245,7 +241,9 @@ impl<'a> Undo<'a> {
                     self.subject.name,
                     short(&changed)
                 ),
-                "Give these columns the values that they had after the merge, which are in column \"new\" of the table of merges, or \"old\" where that is NULL. If a trigger changes the record after each update, disable it meanwhile.",
+                "Give these columns the values that they had after the merge, which are in column \"new\" of the \
+                 table of merges, or \"old\" where that is NULL. If a trigger changes the record after each update, \
+                 disable it meanwhile.",
             );
         }
     }

@@ -3,9 +3,9 @@
 use pgrx::PgSqlErrorCode;
 use std::ffi::CString;
 
-use super::{parameter, text_of, Undo};
+use super::{parameter, Undo};
 use crate::merging::audit::is_about;
-use crate::merging::references::oid;
+use crate::merging::references::{oid, text_of};
 use crate::merging::row_table::RowTable;
 use crate::merging::texts::{exactly, hash, json, numbered, stored, value, values};
 use pg::error::sql_error;
@@ -37,7 +37,8 @@ impl Undo<'_> {
             let detail =
                 format!("Rows of table \"{table}\" cannot be changed back: {message}. {detail}");
             let hint = match other {
-                0 => "Change or delete what stands in their way, or take later merges back first, if they were the reason.".to_owned(),
+                0 => "Change or delete what stands in their way, or take later merges back first, if they were the \
+                    reason.".to_owned(),
                 other => format!("Take merge {other} back first."),
             };
             let code = PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
@@ -57,7 +58,8 @@ impl Undo<'_> {
     /// The names of the columns whose values before objects `old` of a table of the session have.
     pub fn names_in(&self, table: &str) -> Vec<CString> {
         self.names(&sql!(
-            "SELECT DISTINCT k.name FROM {table} AS a CROSS JOIN LATERAL pg_catalog.jsonb_object_keys(a.old) AS k (name)"
+            "SELECT DISTINCT k.name FROM {table} AS a \
+            CROSS JOIN LATERAL pg_catalog.jsonb_object_keys(a.old) AS k (name)"
         ))
     }
 
@@ -313,7 +315,8 @@ impl Undo<'_> {
         let key = picked("s.new", &table.key);
         let set = ["old", "new"].map(|side| {
             sql!(
-                "{side} = d.{side} OPERATOR(pg_catalog.||) COALESCE((SELECT pg_catalog.jsonb_object_agg(o.key, o.value) \
+                "{side} = d.{side} OPERATOR(pg_catalog.||) \
+                COALESCE((SELECT pg_catalog.jsonb_object_agg(o.key, o.value) \
                 FROM pg_catalog.jsonb_each(s.old) AS o WHERE (d.{side} OPERATOR(pg_catalog.->) o.key) \
                 OPERATOR(pg_catalog.=) (s.made OPERATOR(pg_catalog.->) o.key)), '{{}}')"
             )

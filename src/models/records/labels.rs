@@ -42,7 +42,8 @@ impl Labels {
             raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, format!(
                     "relation \"{name}\" does not have the columns a, b and same"
                 ))
-                    .hint("Give a table or view of labels: a and b are keys of records, same is true if they are the same \
+                    .hint("Give a table or view of labels: a and b are keys of records, same is true if they are the \
+                        same \
                            person."),
             );
         }

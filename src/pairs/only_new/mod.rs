@@ -43,7 +43,8 @@ impl NewRecords {
     pub fn lock(oid: pg_sys::Oid) -> NewRecords {
         let name = lock(oid);
         let Ok(key) = RecordColumn::find(oid, CString::from(c"key")) else {
-            raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, format!("relation \"{name}\" does not have the column key"),
+            raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, format!("relation \"{name}\" does not have \
+                the column key"),
                 )
                 .hint(
                     "Give a table or view with the keys of the records, such as CREATE VIEW ... AS SELECT \

@@ -37,7 +37,8 @@ impl KeepBy {
             "" => {
                 return Err(
                     Error::invalid("keep_by is empty").hint(
-                        "Give \"most complete\", \"oldest\", \"newest\", \"oldest by COLUMN\", \"newest by COLUMN\", or the name of a column.",
+                        "Give \"most complete\", \"oldest\", \"newest\", \"oldest by COLUMN\", \"newest by COLUMN\", \
+                         or the name of a column.",
                     ),
                 )
             }

@@ -33,7 +33,9 @@ pub enum Rule {
     Sql(String),
 }
 
-const HINT: &str = "A rule is \"keep\", \"fill\", \"most complete\", \"longest\", \"most frequent\", {\"newest\": \"column\"}, {\"oldest\": \"column\"}, {\"priority\": {\"column\": \"source\", \"order\": [\"a\", \"b\"]}} or {\"sql\": \"max(x)\"}.";
+const HINT: &str = "A rule is \"keep\", \"fill\", \"most complete\", \"longest\", \"most frequent\", {\"newest\": \
+    \"column\"}, {\"oldest\": \"column\"}, {\"priority\": {\"column\": \"source\", \"order\": [\"a\", \"b\"]}} or \
+    {\"sql\": \"max(x)\"}.";
 
 /// The rules of a table's columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

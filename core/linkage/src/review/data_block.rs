@@ -30,7 +30,9 @@ mod tests {
     #[test]
     fn nothing_ends_it() {
         let json = serde_json::to_string("</script><!-- & \u{2028} ü 😀 \" \\ \u{7f}\0").unwrap();
-        let escaped = "\"\\u003c/script\\u003e\\u003c!-- \\u0026 \\u2028 \\u00fc \\ud83d\\ude00 \\\" \\\\ \\u007f\\u0000\"";
+        let escaped =
+            "\"\\u003c/script\\u003e\\u003c!-- \\u0026 \\u2028 \\u00fc \\ud83d\\ude00 \\\" \\\\ \
+            \\u007f\\u0000\"";
         assert_eq!(data_block(&json), escaped);
     }
 

@@ -168,7 +168,8 @@ pub fn parse_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let form = TextForm {
         text,
         of: TYPE.name,
-        example: "A counting filter is written as its shape and a hexadecimal digit for each counter, for example (2,5,3):1020000013.",
+        example: "A counting filter is written as its shape and a hexadecimal digit for each counter, for example \
+            (2,5,3):1020000013.",
         hint: "Use counting_signature() to make a counting filter of a text.",
     };
     let (shape, digits) = form.read_shape()?;

@@ -204,7 +204,8 @@ pub fn segment_length(model: CollisionModel, n: i64, k: i64, delta: f64) -> Resu
     if !reached(enough)? {
         return Err(Error::new(
             ErrorKind::LimitExceeded,
-            format!("n = {n} n-grams in k = {k} segments need segments of more than {enough} bits for collision rate {}", number(delta)),
+            format!("n = {n} n-grams in k = {k} segments need segments of more than {enough} bits for collision rate \
+                {}", number(delta)),
         )
         .hint("Use a higher collision rate or more segments."));
     }

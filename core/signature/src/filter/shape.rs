@@ -99,7 +99,8 @@ impl Shape {
         if families.contains(&family) && family != i64::from(self.family) {
             return Err(Error::invalid(format!("hash family {family} does not go with n-gram length {}", self.ngram),
             )
-            .detail("Signatures of n-grams have hash family 0, those of tokens have hash family 1 and n-gram length 0."));
+            .detail("Signatures of n-grams have hash family 0, those of tokens have hash family 1 and n-gram length \
+                0."));
         }
         let known = [
             ("rule set", rules, i64::from(self.rules)),
@@ -245,7 +246,8 @@ impl Shape {
                 .detail("Signatures of tokens, which have n-gram length 0, never compare with those of n-grams.")
                 .hint("Compute both by bloom_signature(), or both by bloom_signature_of_tokens()."),
             _ => different
-                .detail("Signatures compare only when segments, segment length, n-gram length and rule set are the same.")
+                .detail("Signatures compare only when segments, segment length, n-gram length and rule set are the \
+                    same.")
                 .hint("Compute both with the same ngram, max_chars and fpr."),
         }
     }

@@ -32,7 +32,8 @@ pub fn parse(of: &ShapedType, written: &[impl AsRef<str>]) -> Result<Shape> {
             "type {of} takes 3 modifiers, not {}",
             written.len()
         ))
-        .hint(format!("Write {of}(k,p,q): segments, bits of a segment, n-gram length, as bloom_plan() gives them; n-gram length 0 is for tokens.")));
+        .hint(format!("Write {of}(k,p,q): segments, bits of a segment, n-gram length, as bloom_plan() gives them; \
+            n-gram length 0 is for tokens.")));
     };
     let number = |written: &str| {
         let number = written.trim().parse();
@@ -89,8 +90,10 @@ pub fn enforce(of: &ShapedType, typmod: i32, is: Shape) -> Result<()> {
         )
         .detail(format!("The column or cast is declared as {}{}.", of.name, declared(wanted)))
         .hint(match wanted.family() {
-            Shape::OF_TOKENS => format!("Give {} other arguments; bloom_plan(max_tokens, 0, fpr) shows the shape that they give.", of.of_tokens),
-            _ => format!("Give {} other arguments; bloom_plan(max_chars, ngram, fpr) shows the shape that they give.", of.of_text),
+            Shape::OF_TOKENS => format!("Give {} other arguments; bloom_plan(max_tokens, 0, fpr) shows the shape \
+                that they give.", of.of_tokens),
+            _ => format!("Give {} other arguments; bloom_plan(max_chars, ngram, fpr) shows the shape that they \
+                give.", of.of_text),
         })),
         _ => Ok(()),
     }

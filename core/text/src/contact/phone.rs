@@ -80,7 +80,8 @@ fn region_of(name: &str) -> Result<Option<Region>> {
             Error::invalid(format!("region \"{}\" is not known", quoted(name)),
             )
             .detail("A region is two letters of ISO 3166-1, and has telephone numbers.")
-            .hint("Use DE for Germany, GB for the United Kingdom, US for the United States, and so on, or '' if all numbers begin with + and a country code.")
+            .hint("Use DE for Germany, GB for the United Kingdom, US for the United States, and so on, or '' if all \
+                numbers begin with + and a country code.")
         })
 }
 

@@ -112,8 +112,10 @@ impl FormatOf {
 
     fn hint(self) -> &'static str {
         match self {
-            FormatOf::Date => "Use YYYY or YY, MM, Mon or Month, and DD or DDth, for example DD.MM.YYYY; put other letters in double quotes.",
-            FormatOf::Time => "Use HH, HH24 or HH12, MI for minutes, SS, FF and AM, for example HH24:MI:SS; put other letters in double quotes.",
+            FormatOf::Date => "Use YYYY or YY, MM, Mon or Month, and DD or DDth, for example DD.MM.YYYY; put other \
+                letters in double quotes.",
+            FormatOf::Time => "Use HH, HH24 or HH12, MI for minutes, SS, FF and AM, for example HH24:MI:SS; put \
+                other letters in double quotes.",
         }
     }
 }

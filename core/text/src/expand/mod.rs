@@ -252,7 +252,8 @@ mod tests {
                 let fields: Vec<&str> = line.split('\t').collect();
                 let normal = |text: &str| normalize(text, true, || ()).unwrap().replace('_', " ");
                 let said = matches!(fields[0], "stop" | "kind" | "state");
-                let kinds = "word dot suffix dotsuffix raw prefix front end behind beside street lead title unit stop kind state";
+                let kinds = "word dot suffix dotsuffix raw prefix front end behind beside street lead title unit \
+                    stop kind state";
                 assert!(kinds.split(' ').any(|kind| kind == fields[0]), "{line}");
                 assert_eq!(fields.len(), if said { 2 } else { 3 }, "{line}");
                 if !matches!(fields[0], "raw" | "prefix") {

@@ -67,7 +67,8 @@ impl Reading {
             Kind::Text | Kind::Email if name == MAILBOX => Ok(Reading::Mailbox),
             _ => Err(Error::invalid(format!("fields of kind {kind} are not read as \"{}\"", shortened(name, LONGEST)),
             )
-            .hint("Write phone(DE) with a region, date(DD.MM.YYYY) with a format or date(DD.MM.YYYY|YYYY-MM-DD) with several, name(double_metaphone) with an algorithm, text(mailbox) or email(mailbox).")),
+            .hint("Write phone(DE) with a region, date(DD.MM.YYYY) with a format or date(DD.MM.YYYY|YYYY-MM-DD) with \
+                several, name(double_metaphone) with an algorithm, text(mailbox) or email(mailbox).")),
         }
     }
 

@@ -3,12 +3,16 @@
 use crate::letters::WordList;
 
 /// Kinds of streets that stand behind the name, as in English.
-const ENGLISH: WordList = WordList("street st road rd avenue ave av lane ln drive dr boulevard blvd court ct place pl square sq terrace ter close crescent cres \
-     gardens gdns grove mews way highway hwy parkway pkwy circle cir trail trl turnpike expressway plaza alley walk row hill mall broadway");
+const ENGLISH: WordList = WordList("street st road rd avenue ave av lane ln drive dr boulevard blvd court ct place \
+    pl square sq terrace ter close crescent cres \
+     gardens gdns grove mews way highway hwy parkway pkwy circle cir trail trl turnpike expressway plaza alley walk \
+     row hill mall broadway");
 
 /// Kinds of streets that stand before the name, or by themselves.
-const OTHERS: WordList = WordList("straße strasse str weg gasse platz allee ufer postfach calle c avenida avda paseo plaza pza carrer camino carretera ctra ronda \
-     rue boulevard bd chemin impasse quai allée allee cours route faubourg via viale corso piazza piazzale vicolo largo strada lungomare contrada");
+const OTHERS: WordList = WordList("straße strasse str weg gasse platz allee ufer postfach calle c avenida avda paseo \
+    plaza pza carrer camino carretera ctra ronda \
+     rue boulevard bd chemin impasse quai allée allee cours route faubourg via viale corso piazza piazzale vicolo \
+     largo strada lungomare contrada");
 
 /// Endings of German names of streets.
 const ENDINGS: [&str; 10] = [
@@ -16,8 +20,10 @@ const ENDINGS: [&str; 10] = [
 ];
 
 /// What is followed by the number or the letter of a flat, a floor, a door or a part of a building.
-const UNITS: WordList = WordList("apt apartment appartment unit suite ste room rm flat studio floor fl bldg building block # wohnung whg etage stock stiege top \
-     piso puerta pta planta escalera esc portal bloque edificio apartamento appt app apt appartement étage etage bâtiment bât bat escalier porte \
+const UNITS: WordList = WordList("apt apartment appartment unit suite ste room rm flat studio floor fl bldg building \
+    block # wohnung whg etage stock stiege top \
+     piso puerta pta planta escalera esc portal bloque edificio apartamento appt app apt appartement étage etage \
+     bâtiment bât bat escalier porte \
      appartamento interno int scala palazzina piano");
 
 /// What stands behind the ordinal number of a floor.
