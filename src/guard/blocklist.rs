@@ -5,11 +5,11 @@ use std::ffi::{CStr, CString};
 
 use base::range::unit;
 use base::ErrorKind;
-use pgrx::{pg_sys, PgSqlErrorCode};
+use pgrx::pg_sys;
+use pgrx::PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT;
 
 use super::compare::by_signature::ComparedSignature;
-use super::tables::column::signature_column_of;
-use super::tables::key::PrimaryKey;
+use super::tables::{signature_column, PrimaryKey};
 use access::SignatureType;
 use pg::catalog;
 use pg::entry;
@@ -73,14 +73,14 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo, of_type: SignatureType) -> OrMes
         .or_raise();
     // SAFETY: the record of a running call has its function.
     let function = unsafe { (*(*fcinfo).flinfo).fn_oid };
-    let query = ListQuery::of(function, list, &column, of_type)?;
+    let (sql, types) = list_query(function, list, &column, of_type)?;
     // SAFETY: the function returns a set of rows with OUT columns.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
     let parameters = [
-        (query.signature, pg_sys::Datum::from(compared.pointer())),
-        (query.query, compared.query(threshold)),
+        (types[0], pg_sys::Datum::from(compared.pointer())),
+        (types[1], compared.query(threshold)),
     ];
-    read(query.sql, &parameters, BATCH).each(|row| rows.copy(row));
+    read(sql, &parameters, BATCH).each(|row| rows.copy(row));
     Ok(())
 }
 
@@ -113,68 +113,54 @@ impl Names {
     }
 }
 
-/// A query of a block list. Its first parameter is the signature, the second one is the signature with the threshold.
-struct ListQuery {
-    sql: Sql,
-    /// The type of the first parameter.
-    signature: pg_sys::Oid,
-    /// The type of the second parameter.
-    query: pg_sys::Oid,
-}
-
-impl ListQuery {
-    /// `function` is the one that is running.
-    fn of(
-        function: pg_sys::Oid,
-        list: pg_sys::Oid,
-        column: &CStr,
-        of_type: SignatureType,
-    ) -> OrMessage<ListQuery> {
-        catalog::check_exists(list)?;
-        let number = signature_column_of(list, column, of_type)?.number;
-        let of_column = catalog::column_type(list, number);
-        let names = Names::of(of_type);
-        let (own, signature, query) = objects_beside(function, of_column, &names)?;
-        let key = primary_key(list, &names)?;
-        let key_column = |sql: Sql, &c: &i16| sql.text("t.").column(list, c);
-        let is_of_server = |&c: &i16| catalog::is_of_server(catalog::column_type(list, c));
-        let key = match &key.columns[..] {
-            // by its output and no cast, which a user could have made
-            [column] if !is_of_server(column) => {
-                Sql::new("").output(&catalog::column_name(list, *column))
-            }
-            [column] => key_column(Sql::new(""), column),
-            columns => Sql::new("ROW(").list(columns, key_column).text(")"),
-        };
-        // The value of a domain is cast to the type itself, so that no function of the domain is found.
-        let column = Sql::new("CAST(t.")
-            .name(column)
-            .text(" AS ")
-            .type_name(signature)
-            .text(")");
-        // A primary key is no key of the tables that inherit, so those are left out, as the guard leaves them out.
-        let sql = Sql::new("SELECT l.key, l.similarity FROM (SELECT (")
-            .sql(&key)
-            .text(")::pg_catalog.text AS key, ")
-            .name_in(&own, names.similarity)
-            .text("(")
-            .sql(&column)
-            .text(", $1)::pg_catalog.float8 AS similarity FROM ")
-            .only(list)
-            .text(" AS t WHERE ")
-            .sql(&column)
-            .text(" OPERATOR(")
-            .name(&own)
-            .text(
-                ".%) $2) AS l ORDER BY l.similarity USING OPERATOR(pg_catalog.>), l.key \
-                COLLATE pg_catalog.\"C\"",
-            );
-        Ok(ListQuery {
-            sql,
-            signature,
-            query,
-        })
-    }
+/// A query of a block list, and the types of its parameters: the signature, and the signature with the threshold.
+/// `function` is the one that is running.
+fn list_query(
+    function: pg_sys::Oid,
+    list: pg_sys::Oid,
+    column: &CStr,
+    of_type: SignatureType,
+) -> OrMessage<(Sql, [pg_sys::Oid; 2])> {
+    catalog::check_exists(list)?;
+    let number = signature_column(list, column, Some(of_type))?.number;
+    let of_column = catalog::column_type(list, number);
+    let names = Names::of(of_type);
+    let (own, signature, query) = schema_objects(function, of_column, &names)?;
+    let key = primary_key(list, &names)?;
+    let key_column = |sql: Sql, &c: &i16| sql.text("t.").column(list, c);
+    let is_of_server = |&c: &i16| catalog::is_of_server(catalog::column_type(list, c));
+    let key = match &key.columns[..] {
+        // by its output and no cast, which a user could have made
+        [column] if !is_of_server(column) => {
+            Sql::new("").output(&catalog::column_name(list, *column))
+        }
+        [column] => key_column(Sql::new(""), column),
+        columns => Sql::new("ROW(").list(columns, key_column).text(")"),
+    };
+    // The value of a domain is cast to the type itself, so that no function of the domain is found.
+    let column = Sql::new("CAST(t.")
+        .name(column)
+        .text(" AS ")
+        .type_name(signature)
+        .text(")");
+    // A primary key is no key of the tables that inherit, so those are left out, as the guard leaves them out.
+    let sql = Sql::new("SELECT l.key, l.similarity FROM (SELECT (")
+        .sql(&key)
+        .text(")::pg_catalog.text AS key, ")
+        .name_in(&own, names.similarity)
+        .text("(")
+        .sql(&column)
+        .text(", $1)::pg_catalog.float8 AS similarity FROM ")
+        .only(list)
+        .text(" AS t WHERE ")
+        .sql(&column)
+        .text(" OPERATOR(")
+        .name(&own)
+        .text(
+            ".%) $2) AS l ORDER BY l.similarity USING OPERATOR(pg_catalog.>), l.key \
+            COLLATE pg_catalog.\"C\"",
+        );
+    Ok((sql, [signature, query]))
 }
 
 /// Errors: the list is no table, or has no primary key (42704).
@@ -186,7 +172,7 @@ fn primary_key(list: pg_sys::Oid, names: &Names) -> OrMessage<PrimaryKey> {
     let find = || PrimaryKey::of(&OpenRelation::table(list, pg_sys::AccessShareLock));
     is_table.then(find).flatten().ok_or_else(|| {
         Message::of(
-            PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
+            ERRCODE_UNDEFINED_OBJECT,
             words!("relation \"{}\" has no primary key", catalog::name(list)),
         )
         .detail(words!("{} names rows by their primary keys.", names.own))
@@ -201,7 +187,7 @@ fn primary_key(list: pg_sys::Oid, names: &Names) -> OrMessage<PrimaryKey> {
 /// that the query names are in that schema, and are this extension's.
 ///
 /// Errors: they are not (42704).
-fn objects_beside(
+fn schema_objects(
     function: pg_sys::Oid,
     of_column: pg_sys::Oid,
     names: &Names,
@@ -219,7 +205,7 @@ fn objects_beside(
     match query() {
         Some(query) => Ok((own, bloom, query)),
         None => Err(Message::of(
-            PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
+            ERRCODE_UNDEFINED_OBJECT,
             words!(
                 "{}, {} or operator % of bloom_ident is not in schema {}",
                 names.similarity,

@@ -1,19 +1,213 @@
-//! A table that a guard writes to: the way of the write, and as whom.
+//! The tables that a guard writes to: pairs of similar rows that action `flag` enters for a review, and the rows that
+//! action `skip` leaves out. What such a table must be, the way of the write, and as whom.
 
-use pgrx::{pg_sys, PgSqlErrorCode};
+use std::ffi::{CStr, CString};
 
-use super::acting_user;
-use super::switched_user::SwitchedUser;
-use super::table_form::TableForm;
+use linkage::guard::similar_rows::{SimilarRow, SimilarRows};
+use pgrx::PgSqlErrorCode::{
+    ERRCODE_INVALID_TABLE_DEFINITION, ERRCODE_T_R_SERIALIZATION_FAILURE, ERRCODE_UNDEFINED_COLUMN,
+    ERRCODE_WRONG_OBJECT_TYPE,
+};
+use pgrx::{pg_sys, IntoDatum};
+
+use super::acting_user::{owned_throughout, stays_within, SwitchedUser};
+use crate::guard::row::Row;
+use crate::guard::tables::wrong_type;
 use pg::catalog::{self, privileges::current_user};
+use pg::ffi;
+use pg::function::rows::text_datum;
 use pg::message::{words, Message, OrMessage};
+use pg::relation::OpenRelation;
 use pg::session::{SavedPlan, Session};
 use pg::sql::Sql;
 
+/// What a table must be that a guard writes to.
+pub struct TableForm {
+    /// What messages call it.
+    pub label: &'static str,
+    /// The columns that the guard writes: name and type.
+    columns: &'static [(&'static str, &'static str, pg_sys::Oid)],
+    /// What stands behind the columns of such a table.
+    constraint: &'static str,
+}
+
+/// The review table.
+pub static REVIEW: TableForm = TableForm {
+    label: "review table",
+    columns: &[
+        ("key", "text", pg_sys::TEXTOID),
+        ("duplicate", "text", pg_sys::TEXTOID),
+        ("similarity", "double precision", pg_sys::FLOAT8OID),
+        (
+            "found_at",
+            "timestamp with time zone",
+            pg_sys::TIMESTAMPTZOID,
+        ),
+    ],
+    constraint: ", PRIMARY KEY (key, duplicate)",
+};
+
+/// The table of skipped rows.
+pub static SKIPPED: TableForm = TableForm {
+    label: "table of skipped rows",
+    columns: &[
+        ("record", "jsonb", pg_sys::JSONBOID),
+        ("duplicate", "text", pg_sys::TEXTOID),
+        ("similarity", "double precision", pg_sys::FLOAT8OID),
+        (
+            "found_at",
+            "timestamp with time zone",
+            pg_sys::TIMESTAMPTZOID,
+        ),
+        ("who", "text", pg_sys::TEXTOID),
+    ],
+    constraint: "",
+};
+
+/// The columns of a table, also those that were dropped.
+fn columns_of(table: &OpenRelation) -> impl Iterator<Item = &pg_sys::FormData_pg_attribute> {
+    // SAFETY: an open relation has a descriptor, with as many columns as it says.
+    let column = |i| unsafe { &*ffi::attribute(table.rd_att, i) };
+    // SAFETY: as above.
+    (0..unsafe { (*table.rd_att).natts }).map(column)
+}
+
+fn column_name(column: &pg_sys::FormData_pg_attribute) -> &CStr {
+    // SAFETY: the name of a column is a C string.
+    unsafe { CStr::from_ptr(column.attname.data.as_ptr()) }
+}
+
+impl TableForm {
+    /// Errors: it is no table (42809), lacks columns (42703), has them of other types (42804), or cannot be written to
+    /// by values for these columns and ON CONFLICT DO NOTHING (42P16).
+    pub fn check(&self, table: pg_sys::Oid) -> OrMessage<()> {
+        let (table_kind, partitioned) =
+            (pg_sys::RELKIND_RELATION, pg_sys::RELKIND_PARTITIONED_TABLE);
+        if ![table_kind, partitioned].contains(&catalog::kind(table)) {
+            let label = self.label.replace("table", "relation");
+            return Err(Message::of(
+                ERRCODE_WRONG_OBJECT_TYPE,
+                words!("{} \"{}\" is not a table", label, catalog::name(table)),
+            )
+            .hint(format!(
+                "Create it with ({}{}).",
+                self.declared().join(", "),
+                self.constraint
+            )));
+        }
+        self.check_columns(table)?;
+        let open = OpenRelation::table(table, pg_sys::AccessShareLock);
+        self.check_not_null(&open)?;
+        self.check_constraints(&open)
+    }
+
+    /// The columns as a statement declares them.
+    fn declared(&self) -> Vec<String> {
+        let all = self.columns.iter();
+        all.map(|(name, of_type, _)| format!("{name} {of_type}"))
+            .collect()
+    }
+
+    fn check_columns(&self, table: pg_sys::Oid) -> OrMessage<()> {
+        let mut lacking: Vec<String> = Vec::new();
+        for (&(name, _, of_type), declared) in self.columns.iter().zip(self.declared()) {
+            let name = CString::new(name).expect("no zero bytes");
+            let Some(column) = catalog::column(table, &name) else {
+                lacking.push(declared);
+                continue;
+            };
+            let found = catalog::column_type(table, column);
+            if found != of_type {
+                let wanted = catalog::type_name(of_type);
+                return Err(wrong_type(self.label, table, &name, found, &wanted));
+            }
+        }
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        Err(Message::of(
+            ERRCODE_UNDEFINED_COLUMN,
+            words!(
+                "{} \"{}\" lacks columns: {}",
+                self.label,
+                catalog::name(table),
+                lacking.join(", ")
+            ),
+        )
+        .hint(words!(
+            "ALTER TABLE {} ADD {}",
+            catalog::quoted(table),
+            lacking.join(", ADD ")
+        )))
+    }
+
+    /// Errors: a column that the guard does not write needs a value.
+    fn check_not_null(&self, table: &OpenRelation) -> OrMessage<()> {
+        // A trigger may fill a column that has no default.
+        let has_triggers = !table.trigdesc.is_null();
+        for column in columns_of(table) {
+            let name = column_name(column);
+            let mut written = self.columns.iter();
+            let is_written = written.any(|(written, ..)| written.as_bytes() == name.to_bytes());
+            let is_filled = column.atthasdef || column.attidentity != 0 || has_triggers;
+            if column.attnotnull && !column.attisdropped && !is_written && !is_filled {
+                let names: Vec<&str> = self.columns.iter().map(|(name, ..)| *name).collect();
+                let (last, others) = names.split_last().expect("a form has columns");
+                return Err(Message::of(
+                    ERRCODE_INVALID_TABLE_DEFINITION,
+                    words!(
+                        "column \"{}\" of {} \"{}\" is not null and has no default",
+                        name,
+                        self.label,
+                        catalog::name(table.rd_id)
+                    ),
+                )
+                .detail(format!(
+                    "The guard enters {} and {last}.",
+                    others.join(", ")
+                ))
+                .hint(words!(
+                    "ALTER TABLE {} ALTER {} DROP NOT NULL, or SET DEFAULT.",
+                    catalog::quoted(table.rd_id),
+                    catalog::quoted_column(name)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Errors: a unique constraint is deferrable, so PostgreSQL refuses ON CONFLICT DO NOTHING.
+    fn check_constraints(&self, table: &OpenRelation) -> OrMessage<()> {
+        for oid in table.indexes() {
+            let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
+            // SAFETY: an open index has its row of pg_index.
+            let is_deferrable =
+                unsafe { (*index.rd_index).indisunique && !(*index.rd_index).indimmediate };
+            if is_deferrable {
+                return Err(Message::of(
+                    ERRCODE_INVALID_TABLE_DEFINITION,
+                    words!(
+                        "constraint \"{}\" of {} \"{}\" is deferrable",
+                        catalog::name(oid),
+                        self.label,
+                        catalog::name(table.rd_id)
+                    ),
+                )
+                .detail(
+                    "The guard leaves out what is there already, which PostgreSQL does by \
+                immediate constraints only.",
+                )
+                .hint("Create the constraint NOT DEFERRABLE."));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A table, and the plans that insert a row of `N` parameters.
 pub struct WrittenTable<const N: usize> {
-    pub table: pg_sys::Oid,
-    form: &'static TableForm,
+    pub oid: pg_sys::Oid,
+    pub form: &'static TableForm,
     /// Runs as the invoking user.
     insert: SavedPlan<N>,
     /// The same with RETURNING: a cursor over it can be looked at after it is planned and before it runs.
@@ -24,16 +218,16 @@ impl<const N: usize> WrittenTable<N> {
     /// `insert` is an INSERT with parameters of these types.
     ///
     /// Errors: the table is not of the form: those of [`TableForm::check`].
-    pub fn new(
-        table: pg_sys::Oid,
+    fn new(
+        oid: pg_sys::Oid,
         form: &'static TableForm,
         insert: Sql,
         parameters: [pg_sys::Oid; N],
     ) -> OrMessage<WrittenTable<N>> {
-        form.check(table)?;
+        form.check(oid)?;
         let insert = insert.text(" ON CONFLICT DO NOTHING");
         Ok(WrittenTable {
-            table,
+            oid,
             form,
             insert: SavedPlan::of(insert.clone(), parameters),
             insert_returning: SavedPlan::of(insert.text(" RETURNING 1"), parameters),
@@ -44,7 +238,7 @@ impl<const N: usize> WrittenTable<N> {
     /// the server's own; else as the invoking user.
     ///
     /// Errors: the table has been replaced meanwhile, or has got partitions (40001); those of the write.
-    pub fn enter(
+    fn enter(
         &self,
         session: &Session,
         owner: pg_sys::Oid,
@@ -53,7 +247,7 @@ impl<const N: usize> WrittenTable<N> {
         let tables = if current_user() == owner {
             None
         } else {
-            acting_user::owned_throughout(self.table, owner)
+            owned_throughout(self.oid, owner)
         };
         let switched = tables.as_ref().map(|_| SwitchedUser::begin(owner));
         let result = rows.into_iter().try_for_each(|values| match &tables {
@@ -81,20 +275,133 @@ impl<const N: usize> WrittenTable<N> {
     ) -> OrMessage<()> {
         let insertion = self.insert_returning.open(session, values);
         // SAFETY: the cursor is open.
-        let is_as_seen = unsafe { acting_user::stays_within(insertion.portal(), tables) }
-            && acting_user::owned_throughout(self.table, owner).as_deref() == Some(tables);
+        let is_as_seen = unsafe { stays_within(insertion.portal(), tables) }
+            && owned_throughout(self.oid, owner).as_deref() == Some(tables);
         if is_as_seen {
             insertion.each(|_| ());
             return Ok(());
         }
         Err(Message::of(
-            PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
+            ERRCODE_T_R_SERIALIZATION_FAILURE,
             words!(
                 "{} \"{}\" was changed while it was written to",
                 self.form.label,
-                catalog::name(self.table)
+                catalog::name(self.oid)
             ),
         )
         .hint("Repeat the transaction."))
+    }
+}
+
+impl WrittenTable<3> {
+    /// Where a table is compared with itself, a pair is not entered again with its rows exchanged. Where it is compared
+    /// with a block list, the keys of a pair are of two tables, so they are not compared.
+    ///
+    /// Errors: it is no table (42809), lacks columns (42703), or has them of other types (42804).
+    pub fn review(table: pg_sys::Oid, with_list: bool) -> OrMessage<WrittenTable<3>> {
+        let mut insert = Sql::new("INSERT INTO ")
+            .relation(table)
+            .text(" (key, duplicate, similarity, found_at) SELECT $1, $2, $3, pg_catalog.now()");
+        if !with_list {
+            insert = insert
+                .text(" WHERE NOT EXISTS (SELECT FROM ")
+                .only(table)
+                .text(
+                    " AS r WHERE r.key OPERATOR(pg_catalog.=) $2 AND r.duplicate \
+                OPERATOR(pg_catalog.=) $1)",
+                );
+        }
+        let parameters = [pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::FLOAT8OID];
+        WrittenTable::new(table, &REVIEW, insert, parameters)
+    }
+
+    /// Enters a pair for each of the best rows, as [`WrittenTable::enter`] says.
+    ///
+    /// Errors: those of [`WrittenTable::enter`].
+    pub fn enter_pairs(
+        &self,
+        owner: pg_sys::Oid,
+        key: &[u8],
+        found: &SimilarRows,
+    ) -> OrMessage<()> {
+        let pairs = found.best.iter().map(|row| {
+            let similarity = row.similarity.into_datum().expect("not NULL");
+            [text_datum(key), text_datum(&row.key), similarity]
+        });
+        self.enter(&Session::begin(false), owner, pairs)
+    }
+}
+
+/// The types of the parameters: the row, whether a similar one is known, its key, the similarity, and who has entered
+/// the row.
+const PARAMETERS: [pg_sys::Oid; 5] = [
+    pg_sys::JSONBOID,
+    pg_sys::BOOLOID,
+    pg_sys::TEXTOID,
+    pg_sys::FLOAT8OID,
+    pg_sys::TEXTOID,
+];
+
+/// The table of skipped rows.
+pub struct SkippedTable {
+    pub table: WrittenTable<5>,
+    /// Makes JSON of a row.
+    to_json: SavedPlan<1>,
+}
+
+impl SkippedTable {
+    /// `guarded` is the table that the trigger fires for. Generated columns, which are not computed yet, are left out.
+    ///
+    /// Errors: those of [`WrittenTable::new`].
+    pub fn new(table: pg_sys::Oid, guarded: pg_sys::Oid) -> OrMessage<SkippedTable> {
+        let insert = Sql::new("INSERT INTO ").relation(table).text(
+            " (record, duplicate, similarity, found_at, who) SELECT $1, CASE WHEN \
+                $2 THEN $3 END, CASE WHEN $2 THEN $4 END, pg_catalog.now(), $5",
+        );
+        let open = OpenRelation::locked_table(guarded);
+        let columns = columns_of(&open).filter(|c| c.attgenerated != 0 && !c.attisdropped);
+        let generated: Vec<_> = columns.map(|c| column_name(c).to_owned()).collect();
+        let to_json = Sql::new("SELECT pg_catalog.to_jsonb($1) OPERATOR(pg_catalog.-) ARRAY[")
+            .list(&generated, |sql, name| sql.literal(name))
+            .text("]::pg_catalog.text[]");
+        Ok(SkippedTable {
+            table: WrittenTable::new(table, &SKIPPED, insert, PARAMETERS)?,
+            to_json: SavedPlan::of(to_json, [open.form().reltype]),
+        })
+    }
+
+    /// Enters a row, with the one that it is similar to, if that is known. What makes JSON of values runs as the
+    /// invoking user.
+    ///
+    /// Errors: those of [`WrittenTable::enter`], and of casts and outputs of the row's types.
+    pub fn enter(
+        &self,
+        owner: pg_sys::Oid,
+        row: &Row,
+        similar: Option<&SimilarRow>,
+    ) -> OrMessage<()> {
+        let session = Session::begin(false);
+        // SAFETY: the row is that of the trigger, with the columns of its table. There is a user of this OID.
+        let (row, user) = unsafe {
+            // The slot of a partition may say nothing of the type of its rows.
+            let tuple = pg_sys::ExecFetchSlotHeapTuple(row.slot, false, std::ptr::null_mut());
+            let row = pg_sys::heap_copy_tuple_as_datum(tuple, (*row.table).rd_att);
+            (
+                row,
+                CStr::from_ptr(pg_sys::GetUserNameFromId(current_user(), false)),
+            )
+        };
+        let json = self.to_json.run(&session, [row]);
+        let record = json.first().and_then(|row| row.datum(0));
+        let key = similar.map_or(&b""[..], |row| &row.key);
+        let similarity = similar.map_or(0.0, |row| row.similarity);
+        let values = [
+            record.expect("a row is not NULL"),
+            pg_sys::Datum::from(similar.is_some()),
+            text_datum(key),
+            similarity.into_datum().expect("not NULL"),
+            text_datum(user.to_bytes()),
+        ];
+        self.table.enter(&session, owner, [values])
     }
 }

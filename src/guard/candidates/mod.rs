@@ -1,20 +1,19 @@
 //! Where candidates come from: rows that may be similar, found with a dirty snapshot, and waiting for transactions that
 //! have not ended.
 //!
-//! [`target`] has what is searched in a table, with its best [`index`]; [`scan`] goes through the candidates of one
-//! row, from a sigfile index, from GiST or from the whole table (another source is an arm of its `ScanSource`);
-//! [`search_start`] tells rows that have moved meanwhile; [`wait`] waits; [`bulk`] searches for many rows of a
-//! statement at once. [`search`] puts them together, and asks the judge of each candidate.
+//! [`index`] has what is searched in a table, and by which index; [`scan`] goes through the candidates of one row, from
+//! a sigfile index, from GiST or from the whole table (another source is an arm of its `ScanSource`), and tells rows
+//! that have moved meanwhile; [`wait`] waits; [`bulk`] searches for many rows of a statement at once, and [`ahead`]
+//! remembers those. [`search`] puts them together, and asks the comparator of each candidate.
 //!
 //! PostgreSQL's exclusion constraints do the same: the row and its index entry are there before the search begins. So
 //! if two sessions enter similar rows, the one that searches later sees the other's row, and waits for the end of that
 //! transaction.
 
+mod ahead;
 pub mod bulk;
 pub mod index;
-mod scan;
-pub mod search_start;
-pub mod target;
+pub mod scan;
 mod wait;
 
 use std::cell::{Cell, RefCell};
@@ -22,17 +21,14 @@ use std::cell::{Cell, RefCell};
 use linkage::guard::similar_rows::SimilarRows;
 use pgrx::pg_sys;
 
-use scan::{DirtyScan, PendingTransaction, RowState};
-use search_start::SearchStart;
-use wait::{wait_for, WaitOutcome};
+use index::SearchTarget;
+use scan::{DirtyScan, PendingTransaction, RowState, SearchStart};
+use wait::wait_for;
 
-use super::compare::by_signature::ComparedSignature;
 use super::compare::decisions::DecidedRow;
-use super::compare::{JudgedRow, Subject};
+use super::compare::PreparedRow;
 use super::prepared::PreparedGuard;
-use pg::error::OrRaise;
 use pg::tid::Tid;
-use target::SearchTarget;
 
 /// A row of a table, by its tid.
 #[derive(Clone, Copy)]
@@ -44,13 +40,12 @@ pub struct RowTid {
 /// What is searched for.
 #[derive(Clone, Copy)]
 pub struct SearchedRow<'a> {
-    pub signature: &'a ComparedSignature<'a>,
     /// What candidates are compared with.
-    pub subject: &'a dyn Subject,
+    pub row: &'a dyn PreparedRow,
     /// The values that rows must have to be compared, as
     /// [`WithinColumns::values`](super::compare::within::WithinColumns::values) gives them.
     pub within: &'a [pg_sys::Datum],
-    /// If rows that are judged different from it do not count.
+    /// If rows that are decided to be different from it do not count.
     pub decided: Option<&'a DecidedRow<'a>>,
     /// If the keys of all rows that are found are wanted, where to.
     pub keys: Option<&'a FoundKeys>,
@@ -105,10 +100,10 @@ pub enum SearchOutcome {
     Deadlock,
 }
 
-/// The rows of all targets that are similar, as the judge says, without the row at `own`. Rows that are not to be
+/// The rows of all targets that are similar, as the comparator says, without the row at `own`. Rows that are not to be
 /// compared count for nothing: it does not wait for them, and their signatures are not looked at.
 ///
-/// Errors: a row has a signature of another shape; those of [`Subject::similarity`].
+/// Errors: those of [`PreparedRow::similarity`].
 pub fn search(
     guard: &PreparedGuard,
     wanted: SearchedRow<'_>,
@@ -120,22 +115,22 @@ pub fn search(
         wanted.keys.inspect(|keys| keys.clear());
         let start = SearchStart::now();
         for target in &guard.targets {
-            let own = own.filter(|o| o.table == target.table).map(|o| o.tid);
-            pass.search(guard, target, wanted, own, pending, &start);
+            let own = own.filter(|o| o.table == target.table.oid).map(|o| o.tid);
+            pass.search(target, guard.owner, wanted, own, pending, &start);
         }
         drop(start);
-        match pass {
-            SearchPass { found, .. } if found.count > 0 => return SearchOutcome::Rows(found),
-            SearchPass {
-                blocker: Some((blocker, row)),
-                ..
-            } => match wait_for(blocker, row) {
-                WaitOutcome::Ended => (),
-                WaitOutcome::Deadlock => return SearchOutcome::Deadlock,
-            },
-            SearchPass { is_gone: true, .. } => (),
-            SearchPass { found, .. } => return SearchOutcome::Rows(found),
+        if pass.found.count == 0 {
+            if let Some((blocker, row)) = pass.blocker {
+                match wait_for(blocker, row) {
+                    true => continue,
+                    false => return SearchOutcome::Deadlock,
+                }
+            }
+            if pass.is_gone {
+                continue;
+            }
         }
+        return SearchOutcome::Rows(pass.found);
     }
 }
 
@@ -150,42 +145,32 @@ struct SearchPass {
 }
 
 impl SearchPass {
-    /// Searches one target; `own` is the tid of the row that is checked, if it is in this table.
+    /// Searches one target; `owner` owns the guarded table, `own` is the tid of the row that is checked, if it is in
+    /// this table.
     fn search(
         &mut self,
-        guard: &PreparedGuard,
         target: &SearchTarget,
+        owner: pg_sys::Oid,
         wanted: SearchedRow<'_>,
         own: Option<Tid>,
         pending: PendingRows,
         start: &SearchStart,
     ) {
-        let asked = guard.own.judge.searched_from(wanted.signature.measure());
-        let mut scan = DirtyScan::begin(target, wanted, asked, start);
+        let table = target.table.oid;
+        let mut scan = DirtyScan::begin(target, wanted, start);
         while let Some(state) = scan.advance() {
-            let signature = scan.signature();
-            let similarity = wanted.signature.similarity(&signature).or_raise();
-            // An empty signature is similar to nothing, even at threshold 0.
-            if similarity < asked || signature.is_empty() || guard.own.judge.ignores(&signature) {
-                continue;
-            }
-            drop(signature);
             if own == Some(scan.tid()) {
                 continue;
             }
-            let candidate = JudgedRow {
-                row: &scan.row,
-                columns: &target.columns,
-            };
-            let Some(similarity) = wanted.subject.similarity(similarity, candidate) else {
+            let Some(similarity) = wanted.row.similarity(target.table.row(&scan.row)) else {
                 continue;
             };
-            let key = || match &target.key {
-                Some(key) => key.text(&scan.row, guard.owner),
+            let key = || match &target.table.key {
+                Some(key) => key.text(&scan.row, owner),
                 None => scan.tid().to_string().into_bytes(),
             };
-            let is_let_pass = |row: &DecidedRow| row.is_let_pass_by(&key(), &scan.row);
-            if wanted.decided.is_some_and(is_let_pass) {
+            let is_exempt = |row: &DecidedRow| row.is_exempted_by(&key(), &scan.row);
+            if wanted.decided.is_some_and(is_exempt) {
                 continue;
             }
             if pending == PendingRows::WaitFor {
@@ -194,16 +179,13 @@ impl SearchPass {
                     continue;
                 }
                 if let Some(other) = scan.in_progress() {
-                    let row = RowTid {
-                        table: target.table,
-                        tid: scan.tid(),
-                    };
-                    self.blocker = self.blocker.or(Some((other, row)));
+                    let tid = scan.tid();
+                    self.blocker.get_or_insert((other, RowTid { table, tid }));
                     continue;
                 }
             }
             wanted.keys.inspect(|keys| keys.add(key));
-            self.found.add(similarity, target.table.to_u32(), key);
+            self.found.add(similarity, table.to_u32(), key);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Whose rows may be searched, and who may be told of what was found.
 
 use linkage::guard::similar_rows::{SimilarRow, SimilarRows};
-use pgrx::{pg_sys, PgSqlErrorCode};
+use pgrx::pg_sys;
+use pgrx::PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE;
 
 use crate::guard::prepared::PreparedGuard;
 use pg::catalog;
@@ -10,7 +11,7 @@ use pg::message::{words, Message, OrMessage};
 
 fn permission_denied(table: pg_sys::Oid) -> Box<Message> {
     Message::of(
-        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        ERRCODE_INSUFFICIENT_PRIVILEGE,
         words!("permission denied for table {}", catalog::name(table)),
     )
 }
@@ -21,10 +22,10 @@ fn permission_denied(table: pg_sys::Oid) -> Box<Message> {
 ///
 /// Errors: the owner may not (42501).
 pub fn check_owner(guard: &PreparedGuard) -> OrMessage<()> {
-    if !guard.is_list() || is_owner(guard.searched, guard.owner) {
-        return Ok(());
-    }
-    if may_read_columns(guard.searched, &guard.columns_told, guard.owner) {
+    if !guard.is_list()
+        || is_owner(guard.searched, guard.owner)
+        || may_read_columns(guard.searched, &guard.disclosed, guard.owner)
+    {
         return Ok(());
     }
     Err(permission_denied(guard.searched)
@@ -33,7 +34,7 @@ pub fn check_owner(guard: &PreparedGuard) -> OrMessage<()> {
                 read its {}, or not those of all rows.",
             guard.trigger,
             catalog::name(guard.top),
-            guard.own.judge.reads()
+            guard.comparator.reads()
         ))
         .hint("Grant that owner SELECT on the block list, without row-level security."))
 }
@@ -43,7 +44,7 @@ pub fn check_owner(guard: &PreparedGuard) -> OrMessage<()> {
 ///
 /// Errors: the invoking user owns the review table and not the guarded one, and may not read a row that was found
 /// (42501).
-pub fn check_review_owner(
+pub fn check_written_owner(
     guard: &PreparedGuard,
     found: &SimilarRows,
     review: pg_sys::Oid,
@@ -76,23 +77,23 @@ pub fn may_read(guard: &PreparedGuard, row: &SimilarRow, user: pg_sys::Oid) -> b
     let Some(target) = guard.target(table) else {
         return false;
     };
-    let keys = target
-        .key
+    let compared = target
+        .table
+        .columns
         .iter()
-        .flat_map(|key| key.columns.iter().copied());
-    let compared = target.columns.iter().copied();
+        .chain(target.table.key_columns());
     let columns: Vec<i16> = compared
-        .chain(target.within.numbers())
-        .chain(keys)
+        .copied()
+        .chain(target.table.within.numbers())
         .collect();
     may_read_row((table, guard.searched), &columns, user)
 }
 
-/// The same of a row of the table that the trigger fires for.
-pub fn may_read_own(guard: &PreparedGuard, table: pg_sys::Oid, user: pg_sys::Oid) -> bool {
-    let keys = guard.own.key.iter().flat_map(|key| &key.columns);
-    let columns: Vec<i16> = guard.own.columns.iter().chain(keys).copied().collect();
-    may_read_row((table, guard.top), &columns, user)
+/// The same of a row of the table that the trigger fires for, without the columns in which rows must be equal.
+pub fn may_read_own(guard: &PreparedGuard, user: pg_sys::Oid) -> bool {
+    let columns = guard.own.columns.iter().chain(guard.own.key_columns());
+    let columns: Vec<i16> = columns.copied().collect();
+    may_read_row((guard.own.oid, guard.top), &columns, user)
 }
 
 /// Whether the user could SELECT the columns from the table, or from `top`, of which it may be a partition.
