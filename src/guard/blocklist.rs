@@ -94,24 +94,19 @@ struct Names {
     purposes: [Purpose; 2],
 }
 
-impl Names {
-    fn of(of_type: SignatureType) -> Names {
-        match of_type {
-            SignatureType::Filter => Names {
-                own: c"bloom_blocklist",
-                similarity: c"bloom_sim",
-                constructor: c"bloom_query",
-                purposes: [Purpose::Sim, Purpose::Query],
-            },
-            SignatureType::Bits => Names {
-                own: c"minhash_blocklist",
-                similarity: c"minhash_sim",
-                constructor: c"minhash_query",
-                purposes: [Purpose::BitsSim, Purpose::BitsQuery],
-            },
-        }
-    }
-}
+const FILTER: Names = Names {
+    own: c"bloom_blocklist",
+    similarity: c"bloom_sim",
+    constructor: c"bloom_query",
+    purposes: [Purpose::Sim, Purpose::Query],
+};
+
+const BITS: Names = Names {
+    own: c"minhash_blocklist",
+    similarity: c"minhash_sim",
+    constructor: c"minhash_query",
+    purposes: [Purpose::BitsSim, Purpose::BitsQuery],
+};
 
 /// A query of a block list, and the types of its parameters: the signature, and the signature with the threshold.
 /// `function` is the one that is running.
@@ -124,7 +119,10 @@ fn list_query(
     catalog::check_exists(list)?;
     let number = signature_column(list, column, Some(of_type))?.number;
     let of_column = catalog::column_type(list, number);
-    let names = Names::of(of_type);
+    let names = match of_type {
+        SignatureType::Filter => FILTER,
+        SignatureType::Bits => BITS,
+    };
     let (own, signature, query) = schema_objects(function, of_column, &names)?;
     let key = primary_key(list, &names)?;
     let key_column = |sql: Sql, &c: &i16| sql.text("t.").column(list, c);
@@ -138,39 +136,26 @@ fn list_query(
         columns => Sql::new("ROW(").list(columns, key_column).text(")"),
     };
     // The value of a domain is cast to the type itself, so that no function of the domain is found.
-    let column = Sql::new("CAST(t.")
-        .name(column)
-        .text(" AS ")
-        .type_name(signature)
-        .text(")");
+    let of_type = Sql::new("").type_name(signature);
+    let column = Sql::with("CAST(t.{} AS {})", &[&column.to_owned(), &of_type]);
+    let similarity = Sql::new("").name_in(&own, names.similarity);
     // A primary key is no key of the tables that inherit, so those are left out, as the guard leaves them out.
-    let sql = Sql::new("SELECT l.key, l.similarity FROM (SELECT (")
-        .sql(&key)
-        .text(")::pg_catalog.text AS key, ")
-        .name_in(&own, names.similarity)
-        .text("(")
-        .sql(&column)
-        .text(", $1)::pg_catalog.float8 AS similarity FROM ")
-        .only(list)
-        .text(" AS t WHERE ")
-        .sql(&column)
-        .text(" OPERATOR(")
-        .name(&own)
-        .text(
-            ".%) $2) AS l ORDER BY l.similarity USING OPERATOR(pg_catalog.>), l.key \
-            COLLATE pg_catalog.\"C\"",
-        );
+    let list = Sql::new("").only(list);
+    let sql = Sql::with(
+        "SELECT l.key, l.similarity FROM (SELECT ({})::pg_catalog.text AS key, {}({}, $1)::pg_catalog.float8 \
+            AS similarity FROM {} AS t WHERE {} OPERATOR({}.%) $2) AS l \
+            ORDER BY l.similarity USING OPERATOR(pg_catalog.>), l.key COLLATE pg_catalog.\"C\"",
+        &[&key, &similarity, &column, &list, &column, &own],
+    );
     Ok((sql, [signature, query]))
 }
 
 /// Errors: the list is no table, or has no primary key (42704).
 fn primary_key(list: pg_sys::Oid, names: &Names) -> OrMessage<PrimaryKey> {
-    let is_table = matches!(
-        catalog::kind(list),
-        pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE
-    );
+    let kinds = [pg_sys::RELKIND_RELATION, pg_sys::RELKIND_PARTITIONED_TABLE];
     let find = || PrimaryKey::of(&OpenRelation::table(list, pg_sys::AccessShareLock));
-    is_table.then(find).flatten().ok_or_else(|| {
+    let key = kinds.contains(&catalog::kind(list)).then(find).flatten();
+    key.ok_or_else(|| {
         Message::of(
             ERRCODE_UNDEFINED_OBJECT,
             words!("relation \"{}\" has no primary key", catalog::name(list)),

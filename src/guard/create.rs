@@ -16,7 +16,7 @@ use super::actions::rights::{self, may_read_columns};
 use super::actions::written_table::{TableForm, REVIEW, SKIPPED};
 use super::compare::ComparedTable;
 use super::options::GuardOptions;
-use super::prepared::{check_key, PreparedGuard};
+use super::prepared::{check_key, names_own, PreparedGuard};
 use super::tables::{find_table, signature_column, PartitionTree};
 use access::SignatureType;
 use pg::catalog::privileges::{current_user, may};
@@ -60,19 +60,19 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
     catalog::check_exists(table)?;
     let tree = tree_of(table)?;
     let name = free_name(&tree, &options.column);
-    let skips = options.action.is_before();
+    let timing = if options.action.is_before() {
+        "BEFORE"
+    } else {
+        "AFTER"
+    };
     check(table, &tree, options, &name)?;
     // bloom_guard is in the same schema as this function.
-    let statement = Sql::new("CREATE TRIGGER ")
-        .name(&name)
-        .text(if skips { " BEFORE" } else { " AFTER" })
-        .text(" INSERT OR UPDATE ON ")
-        .relation(table)
-        .text(" FOR EACH ROW EXECUTE FUNCTION ")
-        .name_in(&catalog::schema_of_function(function), c"bloom_guard")
-        .text("(")
-        .list(&arguments, |sql, argument| sql.literal(argument))
-        .text(")");
+    let own = Sql::new("").name_in(&catalog::schema_of_function(function), c"bloom_guard");
+    let arguments = Sql::new("").list(&arguments, |sql, argument| sql.literal(argument));
+    let statement = Sql::with(
+        "CREATE TRIGGER {} {} INSERT OR UPDATE ON {} FOR EACH ROW EXECUTE FUNCTION {}({})",
+        &[&name, &Sql::new(timing), &table, &own, &arguments],
+    );
     Session::begin(false).run(&statement, &[]);
     Ok(as_name(&name))
 }
@@ -192,7 +192,8 @@ fn check(
 ) -> OrMessage<()> {
     let compared = ComparedTable::guarded(table, &options)?;
     for &leaf in &tree.leaves {
-        check_key(&ComparedTable::guarded(leaf, &options)?.0, &options)?;
+        let (leaf, _) = ComparedTable::guarded(leaf, &options)?;
+        check_key(&leaf, &options, names_own(&options))?;
     }
     let written = [
         (&options.review, "review", &REVIEW),

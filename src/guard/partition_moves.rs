@@ -46,7 +46,7 @@ pg::session_state! {
 /// Whether the trigger fires for a partition.
 fn is_partition(call: &TriggerCall) -> bool {
     // SAFETY: the trigger's table is open as long as the call runs, and has a row in pg_class.
-    unsafe { (*(*call.relation()).rd_rel).relispartition }
+    unsafe { (*(*call.tg_relation).rd_rel).relispartition }
 }
 
 /// What the comparator reads of a row.

@@ -15,7 +15,7 @@ use super::actions::written_table::{SkippedTable, WrittenTable};
 use super::candidates::index::SearchTarget;
 use super::compare::decisions::DecisionTable;
 use super::compare::{Comparator, ComparedTable};
-use super::options::{GuardOptions, TableName};
+use super::options::GuardOptions;
 use super::tables::{
     self, check_comparable, find_table, lock_table, signature_column, PartitionTree,
 };
@@ -90,7 +90,7 @@ impl PreparedGuard {
         let trigger = call.trigger_name();
         let prepared = (|| {
             let compared = ComparedTable::guarded(call.table(), &options)?;
-            check_key(&compared.0, &options)?;
+            check_key(&compared.0, &options, names_own(&options))?;
             PreparedGuard::of(options, compared, topmost(call), &trigger)
         })();
         prepared.map_err(|error| if_renamed(error, &trigger))
@@ -118,10 +118,8 @@ impl PreparedGuard {
         let tree = PartitionTree::of(searched, false)?;
         tree.check_storage(wanted)?;
         if options.list.is_some() {
-            check_comparable(
-                (table, own.signature),
-                (searched, signature_column(searched, wanted, None)?),
-            )?;
+            let column = signature_column(searched, wanted, None)?;
+            check_comparable((table, own.signature), (searched, column))?;
         }
         let leaves = tree.leaves.iter().map(|&leaf| {
             let table = own.searched(leaf, &options, &*comparator)?;
@@ -130,23 +128,19 @@ impl PreparedGuard {
         let targets = leaves.collect::<OrMessage<Vec<_>>>()?;
         let writes = options.review.is_some() || options.skipped.is_some();
         let names_rows = writes || options.decisions.is_some();
-        let mut keyless = targets
-            .iter()
-            .filter(|t| names_rows && t.table.key.is_none());
-        if let Some(keyless) = keyless.next() {
-            return Err(no_key(keyless.table.oid, &options));
-        }
+        let mut searched_tables = targets.iter().map(|target| &target.table);
+        searched_tables.try_for_each(|table| check_key(table, &options, names_rows))?;
         let is_list = options.list.is_some();
-        let named = |name: &Option<TableName>, option| {
-            let found = name.as_ref().map(|name| find_table(name, top, option));
-            found.transpose()
-        };
-        let review = named(&options.review, "review")?
-            .map(|review| WrittenTable::review(review, is_list))
-            .transpose()?;
-        let skipped = named(&options.skipped, "skipped")?
-            .map(|skipped| SkippedTable::new(skipped, table))
-            .transpose()?;
+        let review = options.review.as_ref().map(|name| {
+            let review = find_table(name, top, "review")?;
+            WrittenTable::review(review, is_list)
+        });
+        let review = review.transpose()?;
+        let skipped = options.skipped.as_ref().map(|name| {
+            let skipped = find_table(name, top, "skipped")?;
+            SkippedTable::new(skipped, table)
+        });
+        let skipped = skipped.transpose()?;
         let owner = OpenRelation::locked_table(top).form().relowner;
         let decisions = options.decisions.as_ref().map(|name| {
             let table = lock_table(name, top, "decisions")?;
@@ -232,16 +226,13 @@ fn warn_of_missing_indexes(targets: &[SearchTarget], trigger: &CStr) {
         if !WARNED.with_borrow_mut(|warned| warned.insert(table)) {
             continue;
         }
-        let create = Sql::new("CREATE INDEX ON ")
-            .relation(table)
-            .text(" USING sigfile (")
-            .column(table, column)
-            .text(")");
+        let name = catalog::column_name(table, column);
+        let create = Sql::with("CREATE INDEX ON {} USING sigfile ({})", &[&table, &name]);
         Message::of(
             ERRCODE_WARNING,
             words!(
                 "no index on column \"{}\" of table \"{}\" serves trigger \"{}\"",
-                catalog::column_name(table, column),
+                name,
                 catalog::name(table),
                 trigger
             ),
@@ -252,31 +243,30 @@ fn warn_of_missing_indexes(targets: &[SearchTarget], trigger: &CStr) {
     }
 }
 
-/// Errors: the action is `flag`, or decisions are to be kept to, and the table has no primary key (42704).
-pub fn check_key(table: &ComparedTable, options: &GuardOptions) -> OrMessage<()> {
-    let names_rows = options.action == GuardAction::Flag || options.decisions.is_some();
-    match names_rows && table.key.is_none() {
-        true => Err(no_key(table.oid, options)),
-        false => Ok(()),
-    }
+/// Whether rows of the guarded table are named: the action is `flag`, or decisions are to be kept to.
+pub fn names_own(options: &GuardOptions) -> bool {
+    options.action == GuardAction::Flag || options.decisions.is_some()
 }
 
-/// 42704 for a table whose rows could not be named where the options need that.
-fn no_key(table: pg_sys::Oid, options: &GuardOptions) -> Box<Message> {
+/// Errors: the guard names rows of the table, and it has no primary key (42704).
+pub fn check_key(table: &ComparedTable, options: &GuardOptions, names_rows: bool) -> OrMessage<()> {
+    if table.key.is_some() || !names_rows {
+        return Ok(());
+    }
     let (what, way) = match options.action {
         GuardAction::Flag => ("Action flag", "take action reject, warn or skip"),
         _ if options.decisions.is_some() => ("Option \"decisions\"", "leave the option out"),
         _ => ("Option \"skipped\"", "leave the option out"),
     };
-    Message::of(
+    Err(Message::of(
         ERRCODE_UNDEFINED_OBJECT,
-        words!("table \"{}\" has no primary key", catalog::name(table)),
+        words!("table \"{}\" has no primary key", catalog::name(table.oid)),
     )
     .detail(words!(
         "{} of bloom_guard names rows by their primary keys.",
         what
     ))
-    .hint(words!("Add a primary key, or {}.", way))
+    .hint(words!("Add a primary key, or {}.", way)))
 }
 
 /// Adds to the error about a column that is not there which trigger has named it: whoever enters a row has not.
@@ -306,12 +296,15 @@ fn topmost(call: &TriggerCall) -> pg_sys::Oid {
         let catalog = ffi::table_open(pg_sys::TriggerRelationId, lock);
         while trigger != pg_sys::InvalidOid {
             let mut key = pg_sys::ScanKeyData::default();
-            let (column, by) = (
-                pg_sys::Anum_pg_trigger_oid as i16,
-                pg_sys::Datum::from(trigger),
-            );
+            let column = pg_sys::Anum_pg_trigger_oid as i16;
             let equal = pg_sys::BTEqualStrategyNumber as u16;
-            pg_sys::ScanKeyInit(&mut key, column, equal, pg_sys::F_OIDEQ.into(), by);
+            pg_sys::ScanKeyInit(
+                &mut key,
+                column,
+                equal,
+                pg_sys::F_OIDEQ.into(),
+                trigger.into(),
+            );
             let (index, any) = (pg_sys::TriggerOidIndexId.into(), std::ptr::null_mut());
             let scan = pg_sys::systable_beginscan(catalog, index, true, any, 1, &mut key);
             let row = pg_sys::systable_getnext(scan);

@@ -31,32 +31,23 @@ struct PreparedExpression {
 }
 
 impl Row {
-    /// A row that has the values of all columns.
+    /// `function` is NULL for a row that has the values of all columns, else it is the function of the BEFORE trigger
+    /// whose new row this is.
     ///
     /// # Safety
-    /// `slot` holds a row of `table`, which is open, as long as this lives.
-    pub unsafe fn new(table: pg_sys::Relation, slot: *mut pg_sys::TupleTableSlot) -> Row {
-        Row {
-            table,
-            slot,
-            function: std::ptr::null_mut(),
-            computed: RefCell::default(),
-        }
-    }
-
-    /// The new row of a BEFORE trigger, whose `function` runs.
-    ///
-    /// # Safety
-    /// As for [`Row::new`]; the function is that of the running call, whose fn_extra nothing else uses.
-    pub unsafe fn before_computing(
+    /// `slot` holds a row of `table`, which is open, as long as this lives. The function is that of the running call,
+    /// whose fn_extra nothing else uses.
+    pub unsafe fn new(
         table: pg_sys::Relation,
         slot: *mut pg_sys::TupleTableSlot,
         function: *mut pg_sys::FmgrInfo,
     ) -> Row {
+        let computed = RefCell::default();
         Row {
+            table,
+            slot,
             function,
-            // SAFETY: the caller says so.
-            ..unsafe { Row::new(table, slot) }
+            computed,
         }
     }
 
@@ -131,8 +122,8 @@ impl Row {
             PgMemoryContexts::For((*self.function).fn_mcxt).switch_to(|_| {
                 let state = pg_sys::CreateExecutorState();
                 let expression = ffi::build_column_default(self.table, column.into());
-                let prepared: *mut PreparedExpression =
-                    pg_sys::palloc(size_of::<PreparedExpression>()).cast();
+                let room = pg_sys::palloc(size_of::<PreparedExpression>());
+                let prepared: *mut PreparedExpression = room.cast();
                 prepared.write(PreparedExpression {
                     table: self.table_oid(),
                     column,
@@ -155,12 +146,11 @@ impl FetchedRow {
     /// # Safety
     /// `table` is open as long as this lives.
     pub unsafe fn none(table: pg_sys::Relation) -> FetchedRow {
+        let none = std::ptr::null_mut();
         // SAFETY: the slot is made for this table.
         unsafe {
-            FetchedRow(Row::new(
-                table,
-                pg_sys::table_slot_create(table, std::ptr::null_mut()),
-            ))
+            let slot = pg_sys::table_slot_create(table, std::ptr::null_mut());
+            FetchedRow(Row::new(table, slot, none))
         }
     }
 }

@@ -1,13 +1,14 @@
 //! The trigger function `bloom_guard`: what the trigger manager passes, which row is checked, and what comes of it.
 
 use std::ffi::{CStr, CString};
+use std::ops::Deref;
 
 use linkage::guard::options::GuardAction;
 use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED;
 
 use super::actions::{act, notify_full, rights, violations};
-use super::candidates::{bulk, search, FoundKeys, PendingRows, RowTid, SearchOutcome, SearchedRow};
+use super::candidates::{bulk, search, PendingRows, RowTid, SearchOutcome, SearchedRow};
 use super::compare::decisions::{decide, DecidedRow};
 use super::compare::Comparability;
 use super::options::GuardOptions;
@@ -35,26 +36,36 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> OrMessage<pg_sys::Datum> {
     // SAFETY: the server's call runs until this function returns, so `call` does not outlive it.
     let call = unsafe { TriggerCall::of(fcinfo)? };
     let guard = prepared::guard(&call)?;
-    let goes_on = match guard.options.action.is_before() {
-        true => before(&call, &guard)?,
-        false => after(&call, &guard).map(|()| false)?,
-    };
-    Ok(match goes_on {
-        true => call.go_on(),
-        false => pg_sys::Datum::null(),
-    })
+    if !guard.options.action.is_before() {
+        after(&call, &guard)?;
+    } else if before(&call, &guard)? {
+        return Ok(pg_sys::Datum::from(match call.is_update() {
+            true => call.tg_newtuple,
+            false => call.tg_trigtuple,
+        }));
+    }
+    Ok(pg_sys::Datum::null())
 }
 
 /// A call of the trigger function.
 pub struct TriggerCall {
     /// Complete, and valid as long as the call runs.
-    pub data: *mut pg_sys::TriggerData,
+    data: *mut pg_sys::TriggerData,
     /// The function as the server keeps it for the statement.
     pub function: *mut pg_sys::FmgrInfo,
 }
 
 fn protocol_violated(message: impl Into<Vec<u8>>) -> Box<Message> {
     Message::of(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message)
+}
+
+impl Deref for TriggerCall {
+    type Target = pg_sys::TriggerData;
+
+    fn deref(&self) -> &pg_sys::TriggerData {
+        // SAFETY: the data is valid as long as the call runs, which this does not outlive.
+        unsafe { &*self.data }
+    }
 }
 
 impl TriggerCall {
@@ -68,14 +79,11 @@ impl TriggerCall {
         unsafe {
             let data: *mut pg_sys::TriggerData = (*fcinfo).context.cast();
             if data.is_null() || (*data).type_ != pg_sys::NodeTag::T_TriggerData {
-                return Err(protocol_violated(
-                    "function \"bloom_guard\" was not called by trigger manager",
-                ));
+                let message = "function \"bloom_guard\" was not called by trigger manager";
+                return Err(protocol_violated(message));
             }
-            let call = TriggerCall {
-                data,
-                function: (*fcinfo).flinfo,
-            };
+            let function = (*fcinfo).flinfo;
+            let call = TriggerCall { data, function };
             call.check_event()?;
             Ok(call)
         }
@@ -83,54 +91,42 @@ impl TriggerCall {
 
     /// Errors: the trigger is not for rows, or for other events than INSERT and UPDATE, or INSTEAD OF them (39P01).
     fn check_event(&self) -> OrMessage<()> {
-        let event = self.event();
-        let operation = event & pg_sys::TRIGGER_EVENT_OPMASK;
-        if event & pg_sys::TRIGGER_EVENT_ROW == 0 {
-            let message = "function \"bloom_guard\" must be fired for each row";
-            return Err(protocol_violated(message).hint("Create the trigger with FOR EACH ROW."));
-        }
-        if operation != pg_sys::TRIGGER_EVENT_INSERT && operation != pg_sys::TRIGGER_EVENT_UPDATE {
-            let message = "function \"bloom_guard\" must be fired for INSERT or UPDATE";
-            return Err(protocol_violated(message));
-        }
-        if self.timing() == pg_sys::TRIGGER_EVENT_INSTEAD {
-            let message = "function \"bloom_guard\" cannot be fired INSTEAD OF the event";
+        let operation = self.tg_event & pg_sys::TRIGGER_EVENT_OPMASK;
+        let is_insert = operation == pg_sys::TRIGGER_EVENT_INSERT;
+        let (fault, hint) = if self.tg_event & pg_sys::TRIGGER_EVENT_ROW == 0 {
+            let hint = "Create the trigger with FOR EACH ROW.";
+            ("must be fired for each row", Some(hint))
+        } else if !is_insert && !self.is_update() {
+            ("must be fired for INSERT or UPDATE", None)
+        } else if self.timing() == pg_sys::TRIGGER_EVENT_INSTEAD {
             let hint = "Create the trigger on the table behind the view.";
-            return Err(protocol_violated(message).hint(hint));
-        }
-        Ok(())
-    }
-
-    fn event(&self) -> u32 {
-        // SAFETY: the data is valid as long as the call runs, which this does not outlive.
-        unsafe { (*self.data).tg_event }
+            ("cannot be fired INSTEAD OF the event", Some(hint))
+        } else {
+            return Ok(());
+        };
+        let message = protocol_violated(words!("function \"bloom_guard\" {}", fault));
+        Err(hint.into_iter().fold(message, Message::hint))
     }
 
     fn timing(&self) -> u32 {
-        self.event() & pg_sys::TRIGGER_EVENT_TIMINGMASK
+        self.tg_event & pg_sys::TRIGGER_EVENT_TIMINGMASK
     }
 
     /// Whether the event is an UPDATE; otherwise it is an INSERT.
     pub fn is_update(&self) -> bool {
-        self.event() & pg_sys::TRIGGER_EVENT_OPMASK == pg_sys::TRIGGER_EVENT_UPDATE
+        self.tg_event & pg_sys::TRIGGER_EVENT_OPMASK == pg_sys::TRIGGER_EVENT_UPDATE
     }
 
-    /// The table that the trigger fires for, open and locked.
-    pub fn relation(&self) -> pg_sys::Relation {
-        // SAFETY: the data is valid as long as the call runs, which this does not outlive.
-        unsafe { (*self.data).tg_relation }
-    }
-
-    /// The OID of that table.
+    /// The OID of the table that the trigger fires for, which is open and locked.
     pub fn table(&self) -> pg_sys::Oid {
         // SAFETY: the trigger manager keeps the relation open as long as the call runs.
-        unsafe { (*self.relation()).rd_id }
+        unsafe { (*self.tg_relation).rd_id }
     }
 
     /// The trigger that has fired.
     pub fn trigger(&self) -> &pg_sys::Trigger {
         // SAFETY: the data is valid as long as the call runs, which this does not outlive, and it always has a trigger.
-        unsafe { &*(*self.data).tg_trigger }
+        unsafe { &*self.tg_trigger }
     }
 
     /// Whether the trigger fires for some UPDATE.
@@ -161,47 +157,35 @@ impl TriggerCall {
     }
 
     /// The row of an INSERT, or the new row of an UPDATE.
-    pub fn new_row(&self) -> Row {
-        // SAFETY: the data is valid as long as the call runs, which this does not outlive: the slot holds a row of the
-        // trigger's table, and the function is that of the call, for which nothing but `Row` uses fn_extra.
-        unsafe {
-            let slot = match self.is_update() {
-                true => (*self.data).tg_newslot,
-                false => (*self.data).tg_trigslot,
-            };
-            match self.timing() == pg_sys::TRIGGER_EVENT_BEFORE {
-                true => Row::before_computing(self.relation(), slot, self.function),
-                false => Row::new(self.relation(), slot),
-            }
-        }
+    fn new_row(&self) -> Row {
+        let (is_before, none) = (
+            self.timing() == pg_sys::TRIGGER_EVENT_BEFORE,
+            std::ptr::null_mut(),
+        );
+        let slot = if self.is_update() {
+            self.tg_newslot
+        } else {
+            self.tg_trigslot
+        };
+        let function = if is_before { self.function } else { none };
+        // SAFETY: the slot holds a row of the trigger's table as long as the call runs, and the function is that of the
+        // call, for which nothing but `Row` uses fn_extra.
+        unsafe { Row::new(self.tg_relation, slot, function) }
     }
 
     /// The old row of an UPDATE.
     pub fn old_row(&self) -> Option<Row> {
-        // SAFETY: the data is valid as long as the call runs, which this does not outlive.
-        let row = || unsafe { Row::new(self.relation(), (*self.data).tg_trigslot) };
+        // SAFETY: the slot holds a row of the trigger's table as long as the call runs.
+        let row = || unsafe { Row::new(self.tg_relation, self.tg_trigslot, std::ptr::null_mut()) };
         self.is_update().then(row)
     }
 
     /// Where the old row of an UPDATE is, in a BEFORE trigger.
-    pub fn old_tid(&self) -> Option<RowTid> {
-        // SAFETY: the data is valid as long as the call runs, and has the old row as a tuple.
-        let tid = || unsafe { (*(*self.data).tg_trigtuple).t_self };
-        self.is_update().then(|| RowTid {
-            table: self.table(),
-            tid: tid().into(),
-        })
-    }
-
-    /// What a BEFORE trigger returns to let the row go on.
-    fn go_on(&self) -> pg_sys::Datum {
-        // SAFETY: the data is valid as long as the call runs, which this does not outlive.
-        unsafe {
-            pg_sys::Datum::from(match self.is_update() {
-                true => (*self.data).tg_newtuple,
-                false => (*self.data).tg_trigtuple,
-            })
-        }
+    fn old_tid(&self) -> Option<RowTid> {
+        // SAFETY: the data has the old row as a tuple.
+        let tid = || unsafe { (*self.tg_trigtuple).t_self }.into();
+        let table = self.table();
+        self.is_update().then(|| RowTid { table, tid: tid() })
     }
 
     /// Errors: the trigger fires BEFORE or AFTER the event, and the action needs the other, or it does not fire for
@@ -354,7 +338,7 @@ fn check(
     if let Some(own) = own.filter(|_| !is_before) {
         let trigger = (call.trigger().tgoid, call.fires_for_every_update());
         // SAFETY: the trigger's table is open, and the row is in it, with its index entries.
-        if unsafe { bulk::is_clear(guard, trigger, call.relation(), own) } {
+        if unsafe { bulk::is_clear(guard, trigger, call.tg_relation, own) } {
             return Ok(true);
         }
     }
@@ -371,18 +355,18 @@ fn check(
         row,
         key: key.text(row, guard.owner),
     });
-    let outcome = decide(decided.as_ref(), |keys: Option<&FoundKeys>| {
+    let outcome = decide(decided.as_ref(), |with_keys| {
         let wanted = SearchedRow {
             row: &*prepared,
             within: &within,
             decided: decided.as_ref(),
-            keys,
+            with_keys,
         };
         search(guard, wanted, own, pending)
     });
     match outcome {
-        SearchOutcome::Rows(found) if found.count == 0 => Ok(true),
-        SearchOutcome::Rows(found) => act(call, guard, row, Some(&found), || {
+        SearchOutcome::Rows(found, _) if found.count == 0 => Ok(true),
+        SearchOutcome::Rows(found, _) => act(call, guard, row, Some(&found), || {
             violations::too_similar(guard, &found)
         }),
         SearchOutcome::Deadlock => act(call, guard, row, None, || {

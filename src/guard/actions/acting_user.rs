@@ -31,6 +31,7 @@ use std::ffi::{c_char, c_void};
 
 use pgrx::pg_sys;
 
+use crate::guard::tables::columns_of;
 use pg::memory::aside;
 use pg::relation::OpenRelation;
 use pg::session::fixed_settings::FixedSettings;
@@ -48,10 +49,9 @@ pub fn owned_throughout(table: pg_sys::Oid, owner: pg_sys::Oid) -> Option<Vec<pg
     // SAFETY: a trigger runs in a transaction.
     unsafe { ffi::AcceptInvalidationMessages() };
     let mut all = vec![table];
-    let mut looked_at = 0;
-    while let Some(&table) = all.get(looked_at) {
+    for i in 0.. {
+        let Some(&table) = all.get(i) else { break };
         check_for_interrupts();
-        looked_at += 1;
         let table = OpenRelation::find(table, pg_sys::RowExclusiveLock)?.keep_lock();
         if !runs_builtin_code_only(&table, owner) {
             return None;
@@ -103,11 +103,10 @@ fn has_users_trigger(table: &OpenRelation) -> bool {
 pub unsafe fn stays_within(cursor: pg_sys::Portal, tables: &[pg_sys::Oid]) -> bool {
     // SAFETY: an open cursor has a list of planned statements, and each of them a list of range table entries.
     unsafe {
-        let statements = list::nodes((*cursor).stmts);
+        let (statements, tag) = (list::nodes((*cursor).stmts), pg_sys::NodeTag::T_PlannedStmt);
         let [statement] = statements[..] else {
             return false;
         };
-        let tag = pg_sys::NodeTag::T_PlannedStmt;
         let Some(planned) = node::cast::<pg_sys::PlannedStmt>(statement, tag) else {
             return false;
         };
@@ -123,26 +122,21 @@ pub unsafe fn stays_within(cursor: pg_sys::Portal, tables: &[pg_sys::Oid]) -> bo
 fn calls_builtin_only(table: &OpenRelation) -> bool {
     // The trees are read into memory of their own.
     aside(c"expressions of a review table", || {
-        // SAFETY: each text is a stored expression, or a list of them.
-        let is_builtin = |text| unsafe { is_builtin(text) };
+        // SAFETY: each text is a stored expression, so it becomes a node of an expression, or a list of them.
+        let is_builtin = |text| unsafe {
+            !calls_others(pg_sys::stringToNode(text).cast(), std::ptr::null_mut())
+        };
         has_plain_types(table)
             && constraints(table).into_iter().all(is_builtin)
-            && indexes(table).into_iter().all(is_builtin)
-            && partition_key(table).is_none_or(is_builtin)
+            && keys(table).into_iter().all(is_builtin)
     })
 }
 
 /// Whether no column is of a domain, which may have constraints.
 fn has_plain_types(table: &OpenRelation) -> bool {
-    // SAFETY: an open relation has a descriptor, with as many columns as it says.
-    unsafe {
-        let columns = table.rd_att;
-        (0..(*columns).natts).all(|i| {
-            let column = &*ffi::attribute(columns, i);
-            column.attisdropped
-                || pg_sys::get_typtype(column.atttypid) as u8 != pg_sys::TYPTYPE_DOMAIN
-        })
-    }
+    // SAFETY: a look-up in the catalogs by OID.
+    let kind = |of_type| unsafe { pg_sys::get_typtype(of_type) } as u8;
+    columns_of(table).all(|c| c.attisdropped || kind(c.atttypid) != pg_sys::TYPTYPE_DOMAIN)
 }
 
 /// Defaults, generated columns and CHECK constraints.
@@ -155,36 +149,31 @@ fn constraints(table: &OpenRelation) -> Vec<*const c_char> {
         };
         let default = |i| (*all.defval.add(i)).adbin.cast_const();
         let check = |i| (*all.check.add(i)).ccbin.cast_const();
-        let defaults = (0..all.num_defval.into()).map(default);
-        defaults
-            .chain((0..all.num_check.into()).map(check))
+        let checks = (0..all.num_check.into()).map(check);
+        (0..all.num_defval.into())
+            .map(default)
+            .chain(checks)
             .collect()
     }
-}
-
-/// Expressions and predicates of indexes.
-fn indexes(table: &OpenRelation) -> Vec<*const c_char> {
-    let cache = pg_sys::SysCacheIdentifier::INDEXRELID as i32;
-    let columns = [
-        pg_sys::Anum_pg_index_indexprs,
-        pg_sys::Anum_pg_index_indpred,
-    ];
-    let of_index = |index| {
-        // SAFETY: the cache INDEXRELID has the OID as its only key, and both columns are of type pg_node_tree.
-        columns.map(|column| unsafe { stored(cache, index, column) })
-    };
-    let all = table.indexes().into_iter().flat_map(of_index);
-    all.flatten().collect()
 }
 
 /// The number of the column partexprs of pg_partitioned_table, whose header bindgen does not read.
 const PARTEXPRS: u32 = 8;
 
-/// The expressions of the partition key, if there are any.
-fn partition_key(table: &OpenRelation) -> Option<*const c_char> {
-    let cache = pg_sys::SysCacheIdentifier::PARTRELID as i32;
-    // SAFETY: the cache PARTRELID has the OID as its only key, and the column is of type pg_node_tree.
-    unsafe { stored(cache, table.rd_id, PARTEXPRS) }
+/// Expressions and predicates of indexes, and the expressions of the partition key.
+fn keys(table: &OpenRelation) -> Vec<*const c_char> {
+    use pg_sys::{Anum_pg_index_indexprs, Anum_pg_index_indpred, SysCacheIdentifier};
+    let (indexes, partitioned) = (
+        SysCacheIdentifier::INDEXRELID,
+        SysCacheIdentifier::PARTRELID,
+    );
+    let of_index =
+        |index| [Anum_pg_index_indexprs, Anum_pg_index_indpred].map(|c| (indexes, index, c));
+    let all = table.indexes().into_iter().flat_map(of_index);
+    let all = all.chain([(partitioned, table.rd_id, PARTEXPRS)]);
+    // SAFETY: both caches have the OID as their only key, and the columns are of type pg_node_tree.
+    all.filter_map(|(cache, key, column)| unsafe { stored(cache as i32, key, column) })
+        .collect()
 }
 
 /// A column of a row of the catalog, as a C string in the current memory context; `None` if there is no such row, or
@@ -206,13 +195,6 @@ unsafe fn stored(cache: i32, key: pg_sys::Oid, column: u32) -> Option<*const c_c
         pg_sys::ReleaseSysCache(row);
         text
     }
-}
-
-/// # Safety
-/// `text` is a stored expression, or a list of them, as a C string.
-unsafe fn is_builtin(text: *const c_char) -> bool {
-    // SAFETY: the text is a stored expression, so it becomes a node of an expression, or a list of them.
-    unsafe { !calls_others(pg_sys::stringToNode(text).cast(), std::ptr::null_mut()) }
 }
 
 /// Whether an expression calls functions that are not part of the server, or checks the constraints of a domain.
@@ -242,43 +224,25 @@ unsafe extern "C-unwind" fn is_of_others(function: pg_sys::Oid, _context: *mut c
     function.to_u32() >= pg_sys::FirstNormalObjectId
 }
 
-/// The session while it acts as another user. After an error the server switches back by itself.
-pub struct SwitchedUser {
-    /// The user before.
-    user: pg_sys::Oid,
-    /// The security context before.
-    context: i32,
-    /// The settings that are made meanwhile.
-    settings: FixedSettings,
-}
-
-impl SwitchedUser {
-    /// Acts as `owner`, in the way of a SECURITY DEFINER function with a search_path of its own.
-    ///
-    /// SECURITY_RESTRICTED_OPERATION is not set: it would refuse to queue the checks of the table's deferred
-    /// constraints. It protects the session of the invoking user, which is open anyway to the owner of the guarded
-    /// table, who can create triggers on that table.
-    pub fn begin(owner: pg_sys::Oid) -> SwitchedUser {
-        let (mut user, mut context) = (pg_sys::InvalidOid, 0);
-        // SAFETY: `end` restores what is changed here, or the server does at the end of the subtransaction.
-        unsafe {
-            pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
-            let local = pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32;
-            pg_sys::SetUserIdAndSecContext(owner, context | local);
-            // RestrictSearchPath() does the same; it came with PostgreSQL 17.
-            let settings = FixedSettings::begin(&[(c"search_path", c"pg_catalog, pg_temp")]);
-            SwitchedUser {
-                user,
-                context,
-                settings,
-            }
-        }
+/// Runs as `owner`, in the way of a SECURITY DEFINER function with a search_path of its own. After an error the server
+/// switches back by itself.
+///
+/// SECURITY_RESTRICTED_OPERATION is not set: it would refuse to queue the checks of the table's deferred constraints. It
+/// protects the session of the invoking user, which is open anyway to the owner of the guarded table, who can create
+/// triggers on that table.
+pub fn as_owner<T>(owner: pg_sys::Oid, run: impl FnOnce() -> T) -> T {
+    let (mut user, mut context) = (pg_sys::InvalidOid, 0);
+    let local = pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32;
+    // SAFETY: what is changed here is restored below, or by the server at the end of the subtransaction.
+    unsafe {
+        pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
+        pg_sys::SetUserIdAndSecContext(owner, context | local);
     }
-
-    /// Acts as the user before again, with the settings before.
-    pub fn end(self) {
-        self.settings.end();
-        // SAFETY: user and security context are those that `begin` has found.
-        unsafe { pg_sys::SetUserIdAndSecContext(self.user, self.context) };
-    }
+    // RestrictSearchPath() does the same; it came with PostgreSQL 17.
+    let settings = FixedSettings::begin(&[(c"search_path", c"pg_catalog, pg_temp")]);
+    let result = run();
+    settings.end();
+    // SAFETY: user and security context are those from before.
+    unsafe { pg_sys::SetUserIdAndSecContext(user, context) };
+    result
 }

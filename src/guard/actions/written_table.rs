@@ -1,7 +1,7 @@
 //! The tables that a guard writes to: pairs of similar rows that action `flag` enters for a review, and the rows that
 //! action `skip` leaves out. What such a table must be, the way of the write, and as whom.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 
 use linkage::guard::similar_rows::{SimilarRow, SimilarRows};
 use pgrx::PgSqlErrorCode::{
@@ -10,11 +10,10 @@ use pgrx::PgSqlErrorCode::{
 };
 use pgrx::{pg_sys, IntoDatum};
 
-use super::acting_user::{owned_throughout, stays_within, SwitchedUser};
+use super::acting_user::{as_owner, owned_throughout, stays_within};
 use crate::guard::row::Row;
-use crate::guard::tables::wrong_type;
+use crate::guard::tables::{columns_of, name_of, wrong_type};
 use pg::catalog::{self, privileges::current_user};
-use pg::ffi;
 use pg::function::rows::text_datum;
 use pg::message::{words, Message, OrMessage};
 use pg::relation::OpenRelation;
@@ -25,8 +24,8 @@ use pg::sql::Sql;
 pub struct TableForm {
     /// What messages call it.
     pub label: &'static str,
-    /// The columns that the guard writes: name and type.
-    columns: &'static [(&'static str, &'static str, pg_sys::Oid)],
+    /// The columns that the guard writes.
+    columns: &'static [(&'static CStr, pg_sys::Oid)],
     /// What stands behind the columns of such a table.
     constraint: &'static str,
 }
@@ -35,14 +34,10 @@ pub struct TableForm {
 pub static REVIEW: TableForm = TableForm {
     label: "review table",
     columns: &[
-        ("key", "text", pg_sys::TEXTOID),
-        ("duplicate", "text", pg_sys::TEXTOID),
-        ("similarity", "double precision", pg_sys::FLOAT8OID),
-        (
-            "found_at",
-            "timestamp with time zone",
-            pg_sys::TIMESTAMPTZOID,
-        ),
+        (c"key", pg_sys::TEXTOID),
+        (c"duplicate", pg_sys::TEXTOID),
+        (c"similarity", pg_sys::FLOAT8OID),
+        (c"found_at", pg_sys::TIMESTAMPTZOID),
     ],
     constraint: ", PRIMARY KEY (key, duplicate)",
 };
@@ -51,30 +46,18 @@ pub static REVIEW: TableForm = TableForm {
 pub static SKIPPED: TableForm = TableForm {
     label: "table of skipped rows",
     columns: &[
-        ("record", "jsonb", pg_sys::JSONBOID),
-        ("duplicate", "text", pg_sys::TEXTOID),
-        ("similarity", "double precision", pg_sys::FLOAT8OID),
-        (
-            "found_at",
-            "timestamp with time zone",
-            pg_sys::TIMESTAMPTZOID,
-        ),
-        ("who", "text", pg_sys::TEXTOID),
+        (c"record", pg_sys::JSONBOID),
+        (c"duplicate", pg_sys::TEXTOID),
+        (c"similarity", pg_sys::FLOAT8OID),
+        (c"found_at", pg_sys::TIMESTAMPTZOID),
+        (c"who", pg_sys::TEXTOID),
     ],
     constraint: "",
 };
 
-/// The columns of a table, also those that were dropped.
-fn columns_of(table: &OpenRelation) -> impl Iterator<Item = &pg_sys::FormData_pg_attribute> {
-    // SAFETY: an open relation has a descriptor, with as many columns as it says.
-    let column = |i| unsafe { &*ffi::attribute(table.rd_att, i) };
-    // SAFETY: as above.
-    (0..unsafe { (*table.rd_att).natts }).map(column)
-}
-
-fn column_name(column: &pg_sys::FormData_pg_attribute) -> &CStr {
-    // SAFETY: the name of a column is a C string.
-    unsafe { CStr::from_ptr(column.attname.data.as_ptr()) }
+/// A column as a statement declares it.
+fn declared(&(name, of_type): &(&CStr, pg_sys::Oid)) -> Vec<u8> {
+    words!("{} {}", name, catalog::type_name(of_type))
 }
 
 impl TableForm {
@@ -89,9 +72,13 @@ impl TableForm {
                 ERRCODE_WRONG_OBJECT_TYPE,
                 words!("{} \"{}\" is not a table", label, catalog::name(table)),
             )
-            .hint(format!(
+            .hint(words!(
                 "Create it with ({}{}).",
-                self.declared().join(", "),
+                self.columns
+                    .iter()
+                    .map(declared)
+                    .collect::<Vec<_>>()
+                    .join(&b", "[..]),
                 self.constraint
             )));
         }
@@ -101,25 +88,16 @@ impl TableForm {
         self.check_constraints(&open)
     }
 
-    /// The columns as a statement declares them.
-    fn declared(&self) -> Vec<String> {
-        let all = self.columns.iter();
-        all.map(|(name, of_type, _)| format!("{name} {of_type}"))
-            .collect()
-    }
-
     fn check_columns(&self, table: pg_sys::Oid) -> OrMessage<()> {
-        let mut lacking: Vec<String> = Vec::new();
-        for (&(name, _, of_type), declared) in self.columns.iter().zip(self.declared()) {
-            let name = CString::new(name).expect("no zero bytes");
-            let Some(column) = catalog::column(table, &name) else {
-                lacking.push(declared);
-                continue;
-            };
-            let found = catalog::column_type(table, column);
-            if found != of_type {
-                let wanted = catalog::type_name(of_type);
-                return Err(wrong_type(self.label, table, &name, found, &wanted));
+        let mut lacking = Vec::new();
+        for &(name, of_type) in self.columns {
+            match catalog::column(table, name).map(|column| catalog::column_type(table, column)) {
+                None => lacking.push(declared(&(name, of_type))),
+                Some(found) if found != of_type => {
+                    let wanted = catalog::type_name(of_type);
+                    return Err(wrong_type(self.label, table, name, found, &wanted));
+                }
+                Some(_) => (),
             }
         }
         if lacking.is_empty() {
@@ -131,13 +109,13 @@ impl TableForm {
                 "{} \"{}\" lacks columns: {}",
                 self.label,
                 catalog::name(table),
-                lacking.join(", ")
+                lacking.join(&b", "[..])
             ),
         )
         .hint(words!(
             "ALTER TABLE {} ADD {}",
             catalog::quoted(table),
-            lacking.join(", ADD ")
+            lacking.join(&b", ADD "[..])
         )))
     }
 
@@ -146,13 +124,16 @@ impl TableForm {
         // A trigger may fill a column that has no default.
         let has_triggers = !table.trigdesc.is_null();
         for column in columns_of(table) {
-            let name = column_name(column);
-            let mut written = self.columns.iter();
-            let is_written = written.any(|(written, ..)| written.as_bytes() == name.to_bytes());
+            let name = name_of(column);
+            let is_written = self.columns.iter().any(|(written, _)| *written == name);
             let is_filled = column.atthasdef || column.attidentity != 0 || has_triggers;
             if column.attnotnull && !column.attisdropped && !is_written && !is_filled {
-                let names: Vec<&str> = self.columns.iter().map(|(name, ..)| *name).collect();
-                let (last, others) = names.split_last().expect("a form has columns");
+                let names: Vec<&[u8]> = self
+                    .columns
+                    .iter()
+                    .map(|(name, _)| name.to_bytes())
+                    .collect();
+                let (&last, others) = names.split_last().expect("a form has columns");
                 return Err(Message::of(
                     ERRCODE_INVALID_TABLE_DEFINITION,
                     words!(
@@ -162,9 +143,10 @@ impl TableForm {
                         catalog::name(table.rd_id)
                     ),
                 )
-                .detail(format!(
-                    "The guard enters {} and {last}.",
-                    others.join(", ")
+                .detail(words!(
+                    "The guard enters {} and {}.",
+                    others.join(&b", "[..]),
+                    last
                 ))
                 .hint(words!(
                     "ALTER TABLE {} ALTER {} DROP NOT NULL, or SET DEFAULT.",
@@ -244,23 +226,17 @@ impl<const N: usize> WrittenTable<N> {
         owner: pg_sys::Oid,
         rows: impl IntoIterator<Item = [pg_sys::Datum; N]>,
     ) -> OrMessage<()> {
-        let tables = if current_user() == owner {
-            None
-        } else {
-            owned_throughout(self.oid, owner)
+        let tables = match current_user() == owner {
+            true => None,
+            false => owned_throughout(self.oid, owner),
         };
-        let switched = tables.as_ref().map(|_| SwitchedUser::begin(owner));
-        let result = rows.into_iter().try_for_each(|values| match &tables {
-            None => {
-                self.insert.run(session, values);
-                Ok(())
-            }
-            Some(tables) => self.enter_within(session, tables, owner, values),
-        });
-        if let Some(switched) = switched {
-            switched.end();
-        }
-        result
+        let mut rows = rows.into_iter();
+        let Some(tables) = tables else {
+            rows.for_each(|values| drop(self.insert.run(session, values)));
+            return Ok(());
+        };
+        let enter = |values| self.enter_within(session, &tables, owner, values);
+        as_owner(owner, || rows.try_for_each(enter))
     }
 
     /// Enters a row if the plan writes only to `tables`, which were found to run no code but the server's own.
@@ -299,9 +275,10 @@ impl WrittenTable<3> {
     ///
     /// Errors: it is no table (42809), lacks columns (42703), or has them of other types (42804).
     pub fn review(table: pg_sys::Oid, with_list: bool) -> OrMessage<WrittenTable<3>> {
-        let mut insert = Sql::new("INSERT INTO ")
-            .relation(table)
-            .text(" (key, duplicate, similarity, found_at) SELECT $1, $2, $3, pg_catalog.now()");
+        let mut insert = Sql::with(
+            "INSERT INTO {} (key, duplicate, similarity, found_at) SELECT $1, $2, $3, pg_catalog.now()",
+            &[&table],
+        );
         if !with_list {
             insert = insert
                 .text(" WHERE NOT EXISTS (SELECT FROM ")
@@ -332,16 +309,6 @@ impl WrittenTable<3> {
     }
 }
 
-/// The types of the parameters: the row, whether a similar one is known, its key, the similarity, and who has entered
-/// the row.
-const PARAMETERS: [pg_sys::Oid; 5] = [
-    pg_sys::JSONBOID,
-    pg_sys::BOOLOID,
-    pg_sys::TEXTOID,
-    pg_sys::FLOAT8OID,
-    pg_sys::TEXTOID,
-];
-
 /// The table of skipped rows.
 pub struct SkippedTable {
     pub table: WrittenTable<5>,
@@ -360,12 +327,15 @@ impl SkippedTable {
         );
         let open = OpenRelation::locked_table(guarded);
         let columns = columns_of(&open).filter(|c| c.attgenerated != 0 && !c.attisdropped);
-        let generated: Vec<_> = columns.map(|c| column_name(c).to_owned()).collect();
+        let generated: Vec<_> = columns.map(|c| name_of(c).to_owned()).collect();
         let to_json = Sql::new("SELECT pg_catalog.to_jsonb($1) OPERATOR(pg_catalog.-) ARRAY[")
             .list(&generated, |sql, name| sql.literal(name))
             .text("]::pg_catalog.text[]");
+        let (text, number) = (pg_sys::TEXTOID, pg_sys::FLOAT8OID);
+        // The row, whether a similar one is known, its key, the similarity, and who has entered the row.
+        let parameters = [pg_sys::JSONBOID, pg_sys::BOOLOID, text, number, text];
         Ok(SkippedTable {
-            table: WrittenTable::new(table, &SKIPPED, insert, PARAMETERS)?,
+            table: WrittenTable::new(table, &SKIPPED, insert, parameters)?,
             to_json: SavedPlan::of(to_json, [open.form().reltype]),
         })
     }

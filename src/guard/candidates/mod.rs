@@ -16,7 +16,7 @@ pub mod index;
 pub mod scan;
 mod wait;
 
-use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 
 use linkage::guard::similar_rows::SimilarRows;
 use pgrx::pg_sys;
@@ -47,41 +47,8 @@ pub struct SearchedRow<'a> {
     pub within: &'a [pg_sys::Datum],
     /// If rows that are decided to be different from it do not count.
     pub decided: Option<&'a DecidedRow<'a>>,
-    /// If the keys of all rows that are found are wanted, where to.
-    pub keys: Option<&'a FoundKeys>,
-}
-
-/// Keys of rows, as many as `work_mem` holds.
-#[derive(Default)]
-pub struct FoundKeys {
-    keys: RefCell<Vec<Vec<u8>>>,
-    bytes: Cell<usize>,
-}
-
-impl FoundKeys {
-    fn add(&self, key: impl FnOnce() -> Vec<u8>) {
-        // SAFETY: a setting of this process.
-        let most = unsafe { pg_sys::work_mem } as usize * 1024;
-        if self.bytes.get() < most {
-            let key = key();
-            let bytes = self.bytes.get() + key.len() + size_of::<Vec<u8>>();
-            self.bytes.set(bytes);
-            self.keys.borrow_mut().push(key);
-        }
-    }
-
-    fn clear(&self) {
-        self.keys.borrow_mut().clear();
-        self.bytes.set(0);
-    }
-
-    /// Each key once: a row that another transaction is changing is found twice.
-    pub fn distinct(self) -> Vec<Vec<u8>> {
-        let mut keys = self.keys.into_inner();
-        keys.sort_unstable();
-        keys.dedup();
-        keys
-    }
+    /// Whether the keys of all rows that are found are wanted.
+    pub with_keys: bool,
 }
 
 /// What a search does with rows of other transactions that have not ended.
@@ -95,7 +62,8 @@ pub enum PendingRows {
 
 /// What a search has come to.
 pub enum SearchOutcome {
-    Rows(SimilarRows),
+    /// Similar rows, and the keys of all of them if they are wanted.
+    Rows(SimilarRows, HashSet<Vec<u8>>),
     /// A transaction that has entered a similar row waits for this one.
     Deadlock,
 }
@@ -112,7 +80,6 @@ pub fn search(
 ) -> SearchOutcome {
     loop {
         let mut pass = SearchPass::default();
-        wanted.keys.inspect(|keys| keys.clear());
         let start = SearchStart::now();
         for target in &guard.targets {
             let own = own.filter(|o| o.table == target.table.oid).map(|o| o.tid);
@@ -130,7 +97,7 @@ pub fn search(
                 continue;
             }
         }
-        return SearchOutcome::Rows(pass.found);
+        return SearchOutcome::Rows(pass.found, pass.keys);
     }
 }
 
@@ -138,6 +105,9 @@ pub fn search(
 #[derive(Default)]
 struct SearchPass {
     found: SimilarRows,
+    /// The keys of all of them, as many as `work_mem` holds. A row that another transaction is changing is found twice.
+    keys: HashSet<Vec<u8>>,
+    key_bytes: usize,
     /// A transaction that has not decided about a similar row, and the row.
     blocker: Option<(PendingTransaction, RowTid)>,
     /// Whether a similar row has been deleted, or moved, since the search began.
@@ -156,6 +126,8 @@ impl SearchPass {
         pending: PendingRows,
         start: &SearchStart,
     ) {
+        // SAFETY: a setting of this process.
+        let most_bytes = unsafe { pg_sys::work_mem } as usize * 1024;
         let table = target.table.oid;
         let mut scan = DirtyScan::begin(target, wanted, start);
         while let Some(state) = scan.advance() {
@@ -184,7 +156,11 @@ impl SearchPass {
                     continue;
                 }
             }
-            wanted.keys.inspect(|keys| keys.add(key));
+            if wanted.with_keys && self.key_bytes < most_bytes {
+                let key = key();
+                self.key_bytes += key.len() + size_of::<Vec<u8>>();
+                self.keys.insert(key);
+            }
             self.found.add(similarity, table.to_u32(), key);
         }
     }

@@ -82,8 +82,7 @@ impl<'a> DirtyScan<'a> {
             let source = match &target.index {
                 None => {
                     let (all, keys) = (&raw mut pg_sys::SnapshotAnyData, std::ptr::null_mut());
-                    let scan = ffi::table_beginscan(table.pointer(), all, 0, keys);
-                    ScanSource::Table(scan)
+                    ScanSource::Table(ffi::table_beginscan(table.pointer(), all, 0, keys))
                 }
                 Some(index) => {
                     let query = wanted.row.query();
@@ -133,9 +132,9 @@ impl<'a> DirtyScan<'a> {
         let (target, row, values) = (self.target, &self.row, self.wanted.within);
         // SAFETY: the values are of the columns' types.
         let is_equal = || unsafe { target.table.within.is_equal(row, values) };
+        let mut scratch = self.scratch.as_mut();
         row.get(target.table.signature.number).is_some()
-            && self
-                .scratch
+            && scratch
                 .as_mut()
                 .is_none_or(|scratch| scratch.with(is_equal))
     }
@@ -207,15 +206,12 @@ impl<'a> DirtyScan<'a> {
     pub fn in_progress(&self) -> Option<PendingTransaction> {
         // SAFETY: the snapshot lives as long as the scan.
         let snapshot = unsafe { &*self.snapshot };
-        let transaction = if snapshot.xmin != pg_sys::InvalidTransactionId {
-            snapshot.xmin
-        } else {
-            snapshot.xmax
-        };
-        (transaction != pg_sys::InvalidTransactionId).then_some(PendingTransaction {
-            transaction,
-            speculative: snapshot.speculativeToken,
-        })
+        let mut both = [snapshot.xmin, snapshot.xmax].into_iter();
+        both.find(|x| *x != pg_sys::InvalidTransactionId)
+            .map(|transaction| PendingTransaction {
+                transaction,
+                speculative: snapshot.speculativeToken,
+            })
     }
 }
 
@@ -238,21 +234,15 @@ unsafe fn index_source(
     let scan = unsafe {
         let key = |by: &IndexKey, value| {
             let (mut key, any) = (pg_sys::ScanKeyData::default(), pg_sys::InvalidOid);
-            let IndexKey {
-                column,
-                strategy,
-                function,
-                collation,
-            } = *by;
+            let (column, strategy) = (by.column, by.strategy);
+            let (function, collation) = (by.function, by.collation);
             pg_sys::ScanKeyEntryInitialize(
                 &mut key, 0, column, strategy, any, collation, function, value,
             );
             key
         };
-        let equal = index
-            .equal
-            .iter()
-            .map(|(equal, place)| key(equal, within[*place]));
+        let equal = index.equal.iter();
+        let equal = equal.map(|(by, place)| key(by, within[*place]));
         let mut keys: Vec<pg_sys::ScanKeyData> = equal.collect();
         keys.push(key(&index.signature, query));
         keys.sort_by_key(|key| key.sk_attno);

@@ -85,9 +85,7 @@ impl<'a> ComparedSignature<'a> {
     pub fn query(&self, threshold: f64) -> pg_sys::Datum {
         match self {
             ComparedSignature::Filter(bloom) => NewQuery::new(&bloom.view(), threshold).datum(),
-            ComparedSignature::Bits(bits) => {
-                NewMinhashQuery::at_least(&bits.view(), threshold).datum()
-            }
+            ComparedSignature::Bits(b) => NewMinhashQuery::at_least(&b.view(), threshold).datum(),
         }
     }
 
@@ -123,7 +121,8 @@ impl<'a> ComparedSignature<'a> {
 #[derive(Clone, Copy)]
 pub struct SignatureComparator {
     threshold: f64,
-    compares_full: bool,
+    /// Otherwise full signatures are compared with none.
+    pub compares_full: bool,
     of_type: SignatureType,
 }
 
@@ -136,27 +135,17 @@ impl SignatureComparator {
         }
     }
 
-    /// The same where full signatures do no harm.
-    pub fn with_full(self) -> SignatureComparator {
-        let compares_full = true;
-        SignatureComparator {
-            compares_full,
-            ..self
-        }
-    }
-
     /// A row to be compared with those whose signatures are at least so similar; `None` without a signature.
     pub fn row<'a>(
-        &self,
+        mut self,
         row: ComparedRow<'a>,
         threshold: impl FnOnce(Measure) -> f64,
     ) -> Option<SignatureRow<'a>> {
         let signature = self.signature(row)?;
-        let threshold = threshold(signature.measure());
-        let comparator = SignatureComparator { threshold, ..*self };
+        self.threshold = threshold(signature.measure());
         Some(SignatureRow {
             signature,
-            comparator,
+            comparator: self,
         })
     }
 
@@ -200,12 +189,12 @@ impl Comparator for SignatureComparator {
         if old.is_empty() {
             return None;
         }
-        let similarity = new.as_ref().map(|new| old.similarity(new).or_raise());
+        let similarity = new
+            .as_ref()
+            .map_or(0.0, |new| old.similarity(new).or_raise());
         let is_empty = new.is_none_or(|new| new.is_empty());
-        Some(Change {
-            similarity: similarity.unwrap_or(0.0),
-            lacks: is_empty.then_some("signature"),
-        })
+        let lacks = is_empty.then_some("signature");
+        Some(Change { similarity, lacks })
     }
 }
 

@@ -32,14 +32,16 @@ pub struct TokenComparator {
 }
 
 impl TokenComparator {
+    /// Full signatures do no harm.
     pub fn new(
         options: &GuardOptions,
-        signatures: SignatureComparator,
+        mut signatures: SignatureComparator,
         column: CString,
     ) -> TokenComparator {
+        signatures.compares_full = true;
         TokenComparator {
             column,
-            signatures: signatures.with_full(),
+            signatures,
             threshold: options.threshold,
             margin: options.margin,
             searched: Cell::new(None),
@@ -64,14 +66,11 @@ impl Comparator for TokenComparator {
     }
 
     fn candidate_threshold(&self, measure: Measure) -> f64 {
-        match self.searched.get() {
-            Some((by, from)) if by == measure => from,
-            _ => {
-                let from = margin::searched(measure, self.threshold, self.margin);
-                self.searched.set(Some((measure, from)));
-                from
-            }
-        }
+        let known = self.searched.get().filter(|(by, _)| *by == measure);
+        let from = || margin::searched(measure, self.threshold, self.margin);
+        let from = known.map_or_else(from, |(_, from)| from);
+        self.searched.set(Some((measure, from)));
+        from
     }
 
     fn comparability(&self, row: ComparedRow<'_>) -> Comparability {

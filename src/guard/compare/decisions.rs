@@ -6,6 +6,7 @@
 //! a plain table of the guarded table's owner, and what reads it runs no code but the server's own: it is read by an
 //! index, with the latest snapshot, as foreign keys read.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ffi::CStr;
 
@@ -18,7 +19,7 @@ use pgrx::PgSqlErrorCode::{
     ERRCODE_WRONG_OBJECT_TYPE,
 };
 
-use crate::guard::candidates::{FoundKeys, SearchOutcome};
+use crate::guard::candidates::SearchOutcome;
 use crate::guard::row::Row;
 use crate::guard::tables::wrong_type;
 use pg::catalog;
@@ -30,7 +31,7 @@ use pg::message::{words, Message, OrMessage};
 use pg::output::text_form;
 use pg::relation::OpenRelation;
 use pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
-use pg::session::{SavedPlan, Session};
+use pg::session::{QueryRow, SavedPlan, Session};
 use pg::sql::Sql;
 use pg::values::text::{known_utf8, readable, server_name};
 use types::settings::{self, Decide};
@@ -209,33 +210,36 @@ fn index(oid: pg_sys::Oid, keys: [i16; 2]) -> Option<(pg_sys::Oid, [IndexedKey; 
     }
 }
 
-/// A decision, and what both records were like when it was made.
-struct FoundDecision {
-    verdict: Verdict,
+/// A decision.
+struct Decision {
+    /// When, and what: the greater one counts. NULL is the oldest; of two of one time the more cautious one counts.
+    rank: (i64, Reverse<Verdict>),
+    /// What both records were like.
     hash: Option<[RecordHash; 2]>,
 }
-
-/// When, and what: the greater one counts. NULL is the oldest; of two of one time the more cautious one counts.
-type Rank = (i64, std::cmp::Reverse<Verdict>);
 
 impl DecisionTable {
     /// The newest decision about a pair, as it is committed now, or made by this transaction.
     ///
     /// Errors: what is no decision, or no hash of a pair.
-    fn newest(&self, [a, b]: [&[u8]; 2]) -> Option<FoundDecision> {
+    fn newest(&self, [a, b]: [&[u8]; 2]) -> Option<Decision> {
         // values of the rows and of the keys leave memory behind
         aside(c"bloom_ident decision", || {
-            let mut best: Option<(Rank, FoundDecision)> = None;
-            self.find([a, b], false, &mut best);
-            if !self.ordered {
-                self.find([b, a], true, &mut best);
+            let first = self.find([a, b], false, None);
+            match self.ordered {
+                true => first,
+                false => self.find([b, a], true, first),
             }
-            best.map(|(_, decision)| decision)
         })
     }
 
-    /// Takes the newest one of the rows with these keys. Those of `swapped` keys have the hash of b first.
-    fn find(&self, keys: [&[u8]; 2], swapped: bool, best: &mut Option<(Rank, FoundDecision)>) {
+    /// The newest one of the rows with these keys and of `newest`. Those of `swapped` keys have the hash of b first.
+    fn find(
+        &self,
+        keys: [&[u8]; 2],
+        swapped: bool,
+        mut newest: Option<Decision>,
+    ) -> Option<Decision> {
         let table = OpenRelation::table(self.table, pg_sys::AccessShareLock).keep_lock();
         // SAFETY: the table and its index are as they were when the guard was prepared, since they are watched: a
         // B-tree of texts, by the collations that the keys have. The snapshot is registered as long as the scan runs. A
@@ -260,14 +264,18 @@ impl DecisionTable {
                 if row.is_null() {
                     break;
                 }
-                let (rank, decision) = self.decision(&table, row, swapped);
-                if best.as_ref().is_none_or(|(newest, _)| rank > *newest) {
-                    *best = Some((rank, decision));
+                let found = self.decision(&table, row, swapped);
+                if newest
+                    .as_ref()
+                    .is_none_or(|newest| found.rank > newest.rank)
+                {
+                    newest = Some(found);
                 }
             }
             pg_sys::systable_endscan(scan);
             pg_sys::UnregisterSnapshot(snapshot);
         }
+        newest
     }
 
     /// # Safety
@@ -277,14 +285,10 @@ impl DecisionTable {
         table: &OpenRelation,
         row: pg_sys::HeapTuple,
         swapped: bool,
-    ) -> (Rank, FoundDecision) {
-        let value = |column: i16| {
-            let mut is_null = false;
-            // SAFETY: the caller's row, which has the column.
-            let value =
-                unsafe { pg_sys::heap_getattr(row, column.into(), table.rd_att, &mut is_null) };
-            (!is_null).then_some(value)
-        };
+    ) -> Decision {
+        // SAFETY: the caller's row, of this table.
+        let row = unsafe { QueryRow::of(row, table.rd_att) };
+        let value = |column: i16| row.datum(column as usize - 1);
         let text = |column: i16, of_type: pg_sys::Oid| {
             // SAFETY: a value of the column, which is of this type.
             value(column).map(|value| readable(&unsafe { text_form(value, of_type) }))
@@ -313,16 +317,15 @@ impl DecisionTable {
                         .detail("It is the bloom_record_hash() of a, a blank, and that of b."),
                 )
             });
-            if swapped {
-                [b, a]
-            } else {
-                [a, b]
+            match swapped {
+                true => [b, a],
+                false => [a, b],
             }
         });
         // A value of 32 bits or fewer is extended by its sign as the server stores it.
         let at = value(self.at).map_or(i64::MIN, |at| at.value() as i64);
-        let rank = (at, std::cmp::Reverse(verdict));
-        (rank, FoundDecision { verdict, hash })
+        let rank = (at, Reverse(verdict));
+        Decision { rank, hash }
     }
 }
 
@@ -343,7 +346,7 @@ impl DecidedRow<'_> {
         let Some(found) = self.decisions.newest([&self.key, key]) else {
             return false;
         };
-        if found.verdict == Verdict::Same {
+        if found.rank.1 .0 == Verdict::Same {
             return false;
         }
         let is_unchanged = |[own, of_other]: [RecordHash; 2]| {
@@ -366,7 +369,7 @@ impl DecidedRow<'_> {
     /// Enters that it is different from the rows with these keys, as the current user.
     ///
     /// Errors: as the INSERT.
-    fn enter(&self, others: &[Vec<u8>]) {
+    fn enter(&self, others: &HashSet<Vec<u8>>) {
         let session = Session::begin(false);
         for other in others {
             let pair = [text_datum(&self.key), text_datum(other)];
@@ -397,32 +400,27 @@ fn has_hash(row: &Row, hash: &RecordHash) -> bool {
     digest.finish() == hash.digest
 }
 
-/// What `search` finds, which writes the keys of all rows where it is told to. If the session says that the row is
+/// What `search` finds, with the keys of all rows if it is told so. If the session says that the row is
 /// different from what is found, and its user may enter that, it is entered for all of them at once and searched again:
 /// then they are not found any more.
 ///
 /// Errors: as entering a decision.
-pub fn decide(
-    row: Option<&DecidedRow>,
-    search: impl Fn(Option<&FoundKeys>) -> SearchOutcome,
-) -> SearchOutcome {
+pub fn decide(row: Option<&DecidedRow>, search: impl Fn(bool) -> SearchOutcome) -> SearchOutcome {
     let says_different = |_: &&DecidedRow| settings::decide() == Decide::Different;
     let Some(row) = row.filter(says_different) else {
-        return search(None);
+        return search(false);
     };
     let mut entered: HashSet<Vec<u8>> = HashSet::new();
     loop {
-        let all = FoundKeys::default();
-        let found = match search(Some(&all)) {
-            SearchOutcome::Rows(found) if found.count > 0 => found,
+        let (found, keys) = match search(true) {
+            SearchOutcome::Rows(found, keys) if found.count > 0 => (found, keys),
             other => return other,
         };
         // Code of users may have kept a decision out, or made another one.
         let is_known = found.best.iter().any(|row| entered.contains(&row.key));
         if is_known || !row.may_be_decided() {
-            return SearchOutcome::Rows(found);
+            return SearchOutcome::Rows(found, keys);
         }
-        let keys = all.distinct();
         row.enter(&keys);
         entered.extend(keys);
     }
