@@ -5,11 +5,11 @@ use std::ffi::{CStr, CString};
 
 use base::range::unit;
 use base::{ErrorKind, Result};
-use pgrx::{pg_sys, PgSqlErrorCode};
+use pgrx::pg_sys;
+use pgrx::PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT;
 
 use super::compare::by_signature::ComparedSignature;
-use super::tables::column::signature_column_of;
-use super::tables::key::PrimaryKey;
+use super::tables::{signature_column, PrimaryKey};
 use access::SignatureType;
 use pg::catalog;
 use pg::entry;
@@ -67,20 +67,20 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo, of_type: SignatureType) -> Resul
         return Ok(());
     };
     // SAFETY: the argument is declared as a signature of this type, and lives as long as the call.
-    let compared = unsafe { ComparedSignature::of(of_type, signature) };
+    let compared = unsafe { ComparedSignature::new(of_type, signature) };
     unit("threshold", threshold)
         .map_err(|e| e.of_kind(ErrorKind::InvalidParameter))
         .or_raise();
     // SAFETY: the record of a running call has its function.
     let function = unsafe { (*(*fcinfo).flinfo).fn_oid };
-    let query = ListQuery::of(function, list, &column, of_type)?;
+    let (sql, types) = list_query(function, list, &column, of_type)?;
     // SAFETY: the function returns a set of rows with OUT columns.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
     let parameters = [
-        (query.signature, pg_sys::Datum::from(compared.pointer())),
-        (query.query, compared.query(threshold)),
+        (types[0], pg_sys::Datum::from(compared.pointer())),
+        (types[1], compared.query(threshold)),
     ];
-    read(query.sql, &parameters, BATCH).each(|row| rows.copy(row));
+    read(sql, &parameters, BATCH).each(|row| rows.copy(row));
     Ok(())
 }
 
@@ -94,99 +94,70 @@ struct Names {
     purposes: [Purpose; 2],
 }
 
-impl Names {
-    fn of(of_type: SignatureType) -> Names {
-        match of_type {
-            SignatureType::Filter => Names {
-                own: c"bloom_blocklist",
-                similarity: c"bloom_sim",
-                constructor: c"bloom_query",
-                purposes: [Purpose::Sim, Purpose::Query],
-            },
-            SignatureType::Bits => Names {
-                own: c"minhash_blocklist",
-                similarity: c"minhash_sim",
-                constructor: c"minhash_query",
-                purposes: [Purpose::BitsSim, Purpose::BitsQuery],
-            },
+const FILTER: Names = Names {
+    own: c"bloom_blocklist",
+    similarity: c"bloom_sim",
+    constructor: c"bloom_query",
+    purposes: [Purpose::Sim, Purpose::Query],
+};
+
+const BITS: Names = Names {
+    own: c"minhash_blocklist",
+    similarity: c"minhash_sim",
+    constructor: c"minhash_query",
+    purposes: [Purpose::BitsSim, Purpose::BitsQuery],
+};
+
+/// A query of a block list, and the types of its parameters: the signature, and the signature with the threshold.
+/// `function` is the one that is running.
+fn list_query(
+    function: pg_sys::Oid,
+    list: pg_sys::Oid,
+    column: &CStr,
+    of_type: SignatureType,
+) -> Result<(Sql, [pg_sys::Oid; 2])> {
+    catalog::check_exists(list)?;
+    let number = signature_column(list, column, Some(of_type))?.number;
+    let of_column = catalog::column_type(list, number);
+    let names = match of_type {
+        SignatureType::Filter => FILTER,
+        SignatureType::Bits => BITS,
+    };
+    let (own, signature, query) = schema_objects(function, of_column, &names)?;
+    let key = primary_key(list, &names)?;
+    let key_column = |sql: Sql, &c: &i16| sql.text("t.").column(list, c);
+    let is_of_server = |&c: &i16| catalog::is_of_server(catalog::column_type(list, c));
+    let key = match &key.columns[..] {
+        // by its output and no cast, which a user could have made
+        [column] if !is_of_server(column) => {
+            Sql::new("").output(&catalog::column_name(list, *column))
         }
-    }
-}
-
-/// A query of a block list. Its first parameter is the signature, the second one is the signature with the threshold.
-struct ListQuery {
-    sql: Sql,
-    /// The type of the first parameter.
-    signature: pg_sys::Oid,
-    /// The type of the second parameter.
-    query: pg_sys::Oid,
-}
-
-impl ListQuery {
-    /// `function` is the one that is running.
-    fn of(
-        function: pg_sys::Oid,
-        list: pg_sys::Oid,
-        column: &CStr,
-        of_type: SignatureType,
-    ) -> Result<ListQuery> {
-        catalog::check_exists(list)?;
-        let number = signature_column_of(list, column, of_type)?.number;
-        let of_column = catalog::column_type(list, number);
-        let names = Names::of(of_type);
-        let (own, signature, query) = objects_beside(function, of_column, &names)?;
-        let key = primary_key(list, &names)?;
-        let key_column = |sql: Sql, &c: &i16| sql.text("t.").column(list, c);
-        let is_of_server = |&c: &i16| catalog::is_of_server(catalog::column_type(list, c));
-        let key = match &key.columns[..] {
-            // by its output and no cast, which a user could have made
-            [column] if !is_of_server(column) => {
-                Sql::new("").output(&catalog::column_name(list, *column))
-            }
-            [column] => key_column(Sql::new(""), column),
-            columns => Sql::new("ROW(").list(columns, key_column).text(")"),
-        };
-        // The value of a domain is cast to the type itself, so that no function of the domain is found.
-        let column = Sql::new("CAST(t.")
-            .name(column)
-            .text(" AS ")
-            .type_name(signature)
-            .text(")");
-        // A primary key is no key of the tables that inherit, so those are left out, as the guard leaves them out.
-        let sql = Sql::new("SELECT l.key, l.similarity FROM (SELECT (")
-            .sql(&key)
-            .text(")::pg_catalog.text AS key, ")
-            .name_in(&own, names.similarity)
-            .text("(")
-            .sql(&column)
-            .text(", $1)::pg_catalog.float8 AS similarity FROM ")
-            .only(list)
-            .text(" AS t WHERE ")
-            .sql(&column)
-            .text(" OPERATOR(")
-            .name(&own)
-            .text(
-                ".%) $2) AS l ORDER BY l.similarity USING OPERATOR(pg_catalog.>), l.key \
-                COLLATE pg_catalog.\"C\"",
-            );
-        Ok(ListQuery {
-            sql,
-            signature,
-            query,
-        })
-    }
+        [column] => key_column(Sql::new(""), column),
+        columns => Sql::new("ROW(").list(columns, key_column).text(")"),
+    };
+    // The value of a domain is cast to the type itself, so that no function of the domain is found.
+    let of_type = Sql::new("").type_name(signature);
+    let column = Sql::with("CAST(t.{} AS {})", &[&column.to_owned(), &of_type]);
+    let similarity = Sql::new("").name_in(&own, names.similarity);
+    // A primary key is no key of the tables that inherit, so those are left out, as the guard leaves them out.
+    let list = Sql::new("").only(list);
+    let sql = Sql::with(
+        "SELECT l.key, l.similarity FROM (SELECT ({})::pg_catalog.text AS key, {}({}, $1)::pg_catalog.float8 \
+            AS similarity FROM {} AS t WHERE {} OPERATOR({}.%) $2) AS l \
+            ORDER BY l.similarity USING OPERATOR(pg_catalog.>), l.key COLLATE pg_catalog.\"C\"",
+        &[&key, &similarity, &column, &list, &column, &own],
+    );
+    Ok((sql, [signature, query]))
 }
 
 /// Errors: the list is no table, or has no primary key (42704).
 fn primary_key(list: pg_sys::Oid, names: &Names) -> Result<PrimaryKey> {
-    let is_table = matches!(
-        catalog::kind(list),
-        pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE
-    );
-    let find = || PrimaryKey::of(&OpenRelation::table(list, pg_sys::AccessShareLock));
-    is_table.then(find).flatten().ok_or_else(|| {
+    let kinds = [pg_sys::RELKIND_RELATION, pg_sys::RELKIND_PARTITIONED_TABLE];
+    let find = || PrimaryKey::new(&OpenRelation::table(list, pg_sys::AccessShareLock));
+    let key = kinds.contains(&catalog::kind(list)).then(find).flatten();
+    key.ok_or_else(|| {
         sql_error(
-            PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
+            ERRCODE_UNDEFINED_OBJECT,
             words!("relation \"{}\" has no primary key", catalog::name(list)),
         )
         .detail(words!("{} names rows by their primary keys.", names.own))
@@ -201,7 +172,7 @@ fn primary_key(list: pg_sys::Oid, names: &Names) -> Result<PrimaryKey> {
 /// that the query names are in that schema, and are this extension's.
 ///
 /// Errors: they are not (42704).
-fn objects_beside(
+fn schema_objects(
     function: pg_sys::Oid,
     of_column: pg_sys::Oid,
     names: &Names,
@@ -219,7 +190,7 @@ fn objects_beside(
     match query() {
         Some(query) => Ok((own, bloom, query)),
         None => Err(sql_error(
-            PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
+            ERRCODE_UNDEFINED_OBJECT,
             words!(
                 "{}, {} or operator % of bloom_ident is not in schema {}",
                 names.similarity,

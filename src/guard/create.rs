@@ -1,28 +1,35 @@
 //! `bloom_guard_create`: writes the statement that creates a trigger and runs it, if the trigger will be able to do
-//! what its arguments say.
+//! what its arguments say. It also tells of the rows that are there how many of their signatures say so little that the
+//! guard does not go by them.
 
-use base::{Error, Result};
+use base::Result;
 use std::ffi::{CStr, CString};
 
-use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
+use pgrx::PgSqlErrorCode::{
+    ERRCODE_INSUFFICIENT_PRIVILEGE, ERRCODE_INVALID_PARAMETER_VALUE,
+    ERRCODE_NULL_VALUE_NOT_ALLOWED, ERRCODE_SUCCESSFUL_COMPLETION, ERRCODE_WARNING,
+    ERRCODE_WRONG_OBJECT_TYPE,
+};
+use pgrx::{pg_sys, PgLogLevel};
 
 use super::actions::acting_user::owned_throughout;
-use super::actions::read_rights;
-use super::actions::table_form::{TableForm, REVIEW, SKIPPED};
-use super::full_signatures;
+use super::actions::rights::{self, may_read_columns};
+use super::actions::written_table::{TableForm, REVIEW, SKIPPED};
+use super::compare::ComparedTable;
 use super::options::GuardOptions;
-use super::prepared::{GuardedTable, PreparedGuard};
-use super::tables::named::find_table;
-use super::tables::partition_tree::PartitionTree;
+use super::prepared::{check_key, names_own, PreparedGuard};
+use super::tables::{find_table, signature_column, PartitionTree};
+use access::SignatureType;
 use pg::catalog::privileges::{current_user, may};
 use pg::error::{sql_error, OrRaise, Tell};
 use pg::function::arguments::Arguments;
 use pg::message::words;
-use pg::session::{not_during_recovery, Session};
+use pg::relation::OpenRelation;
+use pg::session::{not_during_recovery, read, Session};
 use pg::sql::Sql;
 use pg::values::varlena::NewValue;
-use pg::{catalog, entry, relation};
-use types::Elements;
+use pg::{catalog, check_for_interrupts, entry, relation};
+use types::{Bloom, Elements};
 
 /// `(rel regclass, signature name, threshold float8, action text, VARIADIC options text[]) RETURNS name`
 ///
@@ -54,25 +61,33 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     catalog::check_exists(table)?;
     let tree = tree_of(table)?;
     let name = free_name(&tree, &options.column);
-    let skips = options.action.is_before();
+    let timing = if options.action.is_before() {
+        "BEFORE"
+    } else {
+        "AFTER"
+    };
     check(table, &tree, options, &name)?;
-    let statement = statement(table, function, &name, skips, &arguments);
+    // bloom_guard is in the same schema as this function.
+    let own = Sql::new("").name_in(&catalog::schema_of_function(function), c"bloom_guard");
+    let arguments = Sql::new("").list(&arguments, |sql, argument| sql.literal(argument));
+    let statement = Sql::with(
+        "CREATE TRIGGER {} {} INSERT OR UPDATE ON {} FOR EACH ROW EXECUTE FUNCTION {}({})",
+        &[&name, &Sql::new(timing), &table, &own, &arguments],
+    );
     Session::begin(false).run(&statement, &[]);
     Ok(as_name(&name))
 }
 
 /// Errors: the argument is NULL (22004).
 fn datum(given: Arguments, i: usize, name: &str) -> Result<pg_sys::Datum> {
-    given.datum(i).ok_or_else(|| {
-        null(words!(
+    let message = || {
+        words!(
             "argument \"{}\" of bloom_guard_create must not be null",
             name
-        ))
-    })
-}
-
-fn null(message: Vec<u8>) -> Error {
-    sql_error(PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED, message)
+        )
+    };
+    let null = || sql_error(ERRCODE_NULL_VALUE_NOT_ALLOWED, message());
+    given.datum(i).ok_or_else(null)
 }
 
 /// The arguments that the trigger will be called with.
@@ -101,11 +116,9 @@ unsafe fn of_trigger(given: Arguments) -> Result<Vec<CString>> {
             text(action),
         ];
         for option in Elements::new(options).or_raise().iter() {
-            let option = option.ok_or_else(|| {
-                null(words!(
-                    "options of bloom_guard_create must not contain null values"
-                ))
-            })?;
+            let message = "options of bloom_guard_create must not contain null values";
+            let null = || sql_error(ERRCODE_NULL_VALUE_NOT_ALLOWED, message);
+            let option = option.ok_or_else(null)?;
             arguments.push(text(option));
         }
         Ok(arguments)
@@ -121,7 +134,7 @@ fn check_may_create(table: pg_sys::Oid) -> Result<()> {
         return Ok(());
     }
     Err(sql_error(
-        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        ERRCODE_INSUFFICIENT_PRIVILEGE,
         words!("permission denied for table {}", catalog::name(table)),
     )
     .detail("bloom_guard_create needs privilege TRIGGER on it."))
@@ -131,44 +144,43 @@ fn check_may_create(table: pg_sys::Oid) -> Result<()> {
 ///
 /// Errors: a relation that cannot have such a trigger (42809).
 fn tree_of(table: pg_sys::Oid) -> Result<PartitionTree> {
-    match catalog::kind(table) {
-        pg_sys::RELKIND_RELATION
-        | pg_sys::RELKIND_PARTITIONED_TABLE
-        | pg_sys::RELKIND_FOREIGN_TABLE => PartitionTree::with_foreign_tables(table),
-        _ => Err(sql_error(
-            PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
-            words!(
-                "cannot create a guard on relation \"{}\"",
-                catalog::name(table)
-            ),
-        )
-        .detail("It is not a table.")),
+    use pg_sys::{RELKIND_FOREIGN_TABLE, RELKIND_PARTITIONED_TABLE, RELKIND_RELATION};
+    let kinds = [
+        RELKIND_RELATION,
+        RELKIND_PARTITIONED_TABLE,
+        RELKIND_FOREIGN_TABLE,
+    ];
+    if kinds.contains(&catalog::kind(table)) {
+        return PartitionTree::new(table, true);
     }
+    Err(sql_error(
+        ERRCODE_WRONG_OBJECT_TYPE,
+        words!(
+            "cannot create a guard on relation \"{}\"",
+            catalog::name(table)
+        ),
+    )
+    .detail("It is not a table."))
 }
 
 /// `table_column_guard`, cut to the length of a name, with a number if a table of the tree has a trigger of this name.
 fn free_name(tree: &PartitionTree, column: &CStr) -> CString {
     let top = catalog::name(tree.all[0]);
-    let mut number = 0_u32;
-    loop {
-        let label = match number {
-            0 => c"guard".to_owned(),
-            n => CString::new(format!("guard{n}")).expect("no zero bytes"),
-        };
+    let numbers = std::iter::once(String::new()).chain((1..).map(|n: u32| n.to_string()));
+    let mut names = numbers.map(|number| {
+        let label = CString::new(format!("guard{number}")).expect("no zero bytes");
         // SAFETY: the function takes three C strings and returns a new one.
-        let name = unsafe {
+        unsafe {
             let name = pg_sys::makeObjectName(top.as_ptr(), column.as_ptr(), label.as_ptr());
             CStr::from_ptr(name).to_owned()
-        };
-        let is_taken = |&table: &pg_sys::Oid| {
-            // SAFETY: a look-up in the catalogs by OID and by a C string.
-            unsafe { pg_sys::get_trigger_oid(table, name.as_ptr(), true) != pg_sys::InvalidOid }
-        };
-        if !tree.all.iter().any(is_taken) {
-            return name;
         }
-        number += 1;
-    }
+    });
+    // SAFETY: a look-up in the catalogs by OID and by a C string.
+    let has = |table, name: &CStr| unsafe {
+        pg_sys::get_trigger_oid(table, name.as_ptr(), true) != pg_sys::InvalidOid
+    };
+    let is_free = |name: &CString| !tree.all.iter().any(|&table| has(table, name));
+    names.find(is_free).expect("numbers do not end")
 }
 
 /// Errors: those that the trigger would report for its first row; the table that is written to is the guarded one
@@ -179,9 +191,10 @@ fn check(
     options: GuardOptions,
     trigger: &CStr,
 ) -> Result<()> {
-    let own = GuardedTable::of(table, &options)?;
+    let compared = ComparedTable::guarded(table, &options)?;
     for &leaf in &tree.leaves {
-        GuardedTable::of(leaf, &options)?.need_key(leaf, &options)?;
+        let (leaf, _) = ComparedTable::guarded(leaf, &options)?;
+        check_key(&leaf, &options, names_own(&options))?;
     }
     let written = [
         (&options.review, "review", &REVIEW),
@@ -190,72 +203,46 @@ fn check(
     for (name, option, form) in written {
         let Some(name) = name else { continue };
         if find_table(name, table, option)? == table {
+            let name = catalog::name(table);
             return Err(sql_error(
-                PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-                words!(
-                    "{} \"{}\" is the guarded table",
-                    form.label,
-                    catalog::name(table)
-                ),
+                ERRCODE_INVALID_PARAMETER_VALUE,
+                words!("{} \"{}\" is the guarded table", form.label, name),
             ));
         }
     }
-    let guard = PreparedGuard::of(options, table, own, table, trigger)?;
-    read_rights::check_owner(&guard)?;
+    let guard = PreparedGuard::new(options, compared, table, trigger)?;
+    rights::check_owner(&guard)?;
     if let Some(review) = &guard.review {
-        tell_who_writes((review.table(), &REVIEW), guard.owner, table);
+        notify_of_writer(review.oid, &REVIEW, &guard);
     }
     if let Some(skipped) = &guard.skipped {
-        tell_who_writes((skipped.table(), &SKIPPED), guard.owner, table);
+        notify_of_writer(skipped.table.oid, &SKIPPED, &guard);
     }
-    full_signatures::tell(&guard)
+    warn_of_full_signatures(&guard)
 }
 
 /// Says now that users need privileges on the table that is written to. Otherwise an application would learn it by an
 /// error.
-fn tell_who_writes(
-    (written, form): (pg_sys::Oid, &TableForm),
-    owner: pg_sys::Oid,
-    table: pg_sys::Oid,
-) {
-    if owned_throughout(written, owner).is_none() {
-        sql_error(
-            PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
-            words!(
-                "{} \"{}\" will be written by the user who enters a row",
-                form.label,
-                catalog::name(written)
-            ),
-        )
-        .detail(words!(
-            "It has another owner than table \"{}\", or a trigger, a rule, \
-                row-level security, or expressions that call functions which are not \
-                PostgreSQL's own.",
-            catalog::name(table)
-        ))
-        .hint("Grant INSERT and SELECT on it to those who enter rows.")
-        .send(PgLogLevel::NOTICE);
+fn notify_of_writer(written: pg_sys::Oid, form: &TableForm, guard: &PreparedGuard) {
+    if owned_throughout(written, guard.owner).is_some() {
+        return;
     }
-}
-
-/// `function` is bloom_guard_create: bloom_guard is in the same schema.
-fn statement(
-    table: pg_sys::Oid,
-    function: pg_sys::Oid,
-    name: &CStr,
-    skips: bool,
-    arguments: &[CString],
-) -> Sql {
-    Sql::new("CREATE TRIGGER ")
-        .name(name)
-        .text(if skips { " BEFORE" } else { " AFTER" })
-        .text(" INSERT OR UPDATE ON ")
-        .relation(table)
-        .text(" FOR EACH ROW EXECUTE FUNCTION ")
-        .name_in(&catalog::schema_of_function(function), c"bloom_guard")
-        .text("(")
-        .list(arguments, |sql, argument| sql.literal(argument))
-        .text(")")
+    sql_error(
+        ERRCODE_SUCCESSFUL_COMPLETION,
+        words!(
+            "{} \"{}\" will be written by the user who enters a row",
+            form.label,
+            catalog::name(written)
+        ),
+    )
+    .detail(words!(
+        "It has another owner than table \"{}\", or a trigger, a rule, \
+            row-level security, or expressions that call functions which are not \
+            PostgreSQL's own.",
+        catalog::name(guard.top)
+    ))
+    .hint("Grant INSERT and SELECT on it to those who enter rows.")
+    .send(PgLogLevel::NOTICE);
 }
 
 /// A value of type name.
@@ -267,4 +254,84 @@ fn as_name(name: &CStr) -> pg_sys::Datum {
         pg_sys::namestrcpy(room, name.as_ptr());
         pg_sys::Datum::from(room)
     }
+}
+
+/// Of tables with more blocks a sample of about so many is read: writers wait until the guard is created.
+const BLOCKS: f64 = 2000.0;
+
+/// Rows fetched at a time.
+const BATCH: i64 = 1000;
+
+/// Warns of full signatures among those that are there already, in the guarded table and in the block list. Where tokens
+/// decide they do no harm. Who may not read a table is told nothing of it.
+///
+/// Errors: what a query of the signatures fails with.
+fn warn_of_full_signatures(guard: &PreparedGuard) -> Result<()> {
+    if guard.options.verify.is_some() {
+        return Ok(());
+    }
+    warn_of_full(guard, guard.top, &guard.options.column)?;
+    if guard.is_list() && guard.searched != guard.top {
+        warn_of_full(guard, guard.searched, guard.options.searched_column())?;
+    }
+    Ok(())
+}
+
+fn warn_of_full(guard: &PreparedGuard, table: pg_sys::Oid, column: &CStr) -> Result<()> {
+    let found = signature_column(table, column, None)?;
+    let is_filter = found.of_type == SignatureType::Filter;
+    if !is_filter || !may_read_columns(table, &[found.number], current_user()) {
+        return Ok(());
+    }
+    let tree = PartitionTree::new(table, true)?;
+    let is_here = |&leaf: &pg_sys::Oid| catalog::kind(leaf) == pg_sys::RELKIND_RELATION;
+    if !tree.leaves.iter().all(is_here) {
+        return Ok(());
+    }
+    let blocks = tree.leaves.iter().map(|&leaf| {
+        check_for_interrupts();
+        f64::from(OpenRelation::locked_table(leaf).blocks())
+    });
+    let share = BLOCKS / blocks.sum::<f64>().max(1.0);
+    // The guard is not for the rows of tables that inherit from this one.
+    let mut sql = Sql::new("SELECT ").name(column).text(" FROM ").only(table);
+    if share < 1.0 {
+        let percent = format!("{:.6}", 100.0 * share);
+        sql = sql.text(" TABLESAMPLE pg_catalog.system (").text(&percent);
+        sql = sql.text(") REPEATABLE (0)");
+    }
+    let (mut signed, mut full) = (0u64, 0u64);
+    read(sql, &[], BATCH).each(|row| {
+        if let Some(signature) = row.datum(0) {
+            // SAFETY: the query selects a signature, which lives as long as the row.
+            let signature = unsafe { Bloom::from_raw(signature) };
+            signed += 1;
+            full += u64::from(signature.view().is_full());
+        }
+    });
+    if full == 0 {
+        return Ok(());
+    }
+    let percent = format!("{:.1}", 100.0 * full as f64 / signed as f64);
+    let sample = if share < 1.0 { " of a sample" } else { "" };
+    let consequence = match guard.options.compares_full {
+        false => "the guard does not go by them.",
+        true => "the guard may take them for duplicates of each other.",
+    };
+    sql_error(
+        ERRCODE_WARNING,
+        words!(
+            "{} % of the signatures in column \"{}\" of table \"{}\" have more than \
+                90 % of their bits set",
+            percent,
+            column,
+            catalog::name(table)
+        ),
+    )
+    .detail(format!(
+        "{full} of {signed} signatures{sample} are similar to each other, whatever was signed; {consequence}"
+    ))
+    .hint("Plan signatures for longer texts, by max_chars, or sign fewer columns.")
+    .send(PgLogLevel::WARNING);
+    Ok(())
 }

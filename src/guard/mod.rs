@@ -5,22 +5,21 @@
 //!   decided.
 //! - [`candidates`]: where similar rows come from: indexes or the table, for one row or for many, with a dirty
 //!   snapshot.
-//! - [`actions`]: what is done about a row: refused, told of, left out, or written down, and with whose rights.
+//! - [`actions`]: what is done about a row: refused, warned of, left out, or written down, and with whose rights.
 //!
 //! The trigger puts them together:
 //! - [`options`]: its arguments. [`tables`]: tables, partitions, columns and primary keys. [`row`]: a row of a table.
 //! - [`prepared`]: all that it needs to know before it can check a row. [`trigger`]: which version of which row is
-//!   checked.
-//! - [`create`]: `bloom_guard_create`; [`full_signatures`]: what that one tells of them. [`blocklist`]:
-//!   `bloom_blocklist`.
+//!   checked. [`partition_moves`]: rows on their way between partitions.
+//! - [`create`]: `bloom_guard_create`. [`blocklist`]: `bloom_blocklist`.
 
 mod actions;
 mod blocklist;
 mod candidates;
 mod compare;
 mod create;
-mod full_signatures;
 mod options;
+mod partition_moves;
 mod prepared;
 mod row;
 mod tables;

@@ -5,8 +5,9 @@ use pg::error::sql_error;
 use std::ffi::{CStr, CString};
 use std::ops::Deref;
 
-use linkage::guard::options::{ArgumentError, FullSignatures, GuardArguments};
-use pgrx::{pg_sys, PgSqlErrorCode};
+use linkage::guard::options::GuardArguments;
+use pgrx::pg_sys;
+use pgrx::PgSqlErrorCode::{ERRCODE_INVALID_NAME, ERRCODE_INVALID_PARAMETER_VALUE};
 
 use pg::message::words;
 use pg::tree::list;
@@ -45,7 +46,10 @@ impl Deref for GuardOptions {
 impl GuardOptions {
     /// Errors: an argument that is not understood or does not fit the others (22023), a malformed name (42602).
     pub fn parse(args: &[CString]) -> Result<GuardOptions> {
-        let arguments = GuardArguments::parse(args).map_err(message)?;
+        let arguments = GuardArguments::parse(args).map_err(|error| {
+            let message = sql_error(ERRCODE_INVALID_PARAMETER_VALUE, error.message);
+            error.hint.into_iter().fold(message, Error::hint)
+        })?;
         let table = |name: &Option<CString>| name.as_deref().map(parse_table).transpose();
         Ok(GuardOptions {
             review: table(&arguments.review)?,
@@ -58,20 +62,6 @@ impl GuardOptions {
             decisions: table(&arguments.decisions)?,
             arguments,
         })
-    }
-
-    /// Whether signatures that are full are compared with none.
-    pub fn ignores_full(&self) -> bool {
-        self.saturated != Some(FullSignatures::Reject)
-    }
-}
-
-fn message(error: ArgumentError) -> Error {
-    let invalid = PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE;
-    let message = sql_error(invalid, error.message);
-    match error.hint {
-        Some(hint) => message.hint(hint),
-        None => message,
     }
 }
 
@@ -92,11 +82,11 @@ fn parse_columns(text: &CStr) -> Result<Vec<CString>> {
     match columns {
         Some(columns) if !columns.is_empty() => Ok(columns),
         Some(_) => Err(sql_error(
-            PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
+            ERRCODE_INVALID_PARAMETER_VALUE,
             "option \"within\" of bloom_guard names no column",
         )),
         None => Err(sql_error(
-            PgSqlErrorCode::ERRCODE_INVALID_NAME,
+            ERRCODE_INVALID_NAME,
             words!(
                 "option \"within\" of bloom_guard is no list of column names: \"{}\"",
                 text
@@ -124,7 +114,7 @@ fn parse_table(text: &CStr) -> Result<TableName> {
     match name {
         Some(name) if parts.is_empty() => Ok(TableName { schema, name }),
         _ => Err(sql_error(
-            PgSqlErrorCode::ERRCODE_INVALID_NAME,
+            ERRCODE_INVALID_NAME,
             words!("table name \"{}\" of bloom_guard has too many parts", text),
         )
         .hint("Write 'schema.table'.")),

@@ -1,30 +1,33 @@
-//! All that a trigger needs to know before it can check a row.
+//! All that a trigger needs to know before it can check a row. It is prepared when the trigger first fires in a session,
+//! kept, and prepared again when something that it depends on has changed.
 
-use base::{Error, Result};
+use base::{Error, ErrorKind, Result};
 use pg::error::{sql_error, Tell};
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString};
+use std::rc::Rc;
+use std::sync::Once;
 
 use linkage::guard::options::GuardAction;
-use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
+use pgrx::PgSqlErrorCode::{ERRCODE_UNDEFINED_COLUMN, ERRCODE_UNDEFINED_OBJECT, ERRCODE_WARNING};
+use pgrx::{pg_sys, PgLogLevel};
 
-use super::actions::review_table::ReviewTable;
-use super::actions::skipped_table::SkippedTable;
-use super::candidates::target::SearchTarget;
-use super::compare::decisions::table::DecisionTable;
-use super::compare::within::WithinColumns;
-use super::compare::{judge, Judge, JudgedRow};
-use super::options::{GuardOptions, TableName};
-use super::row::Row;
-use super::tables::column::{check_comparable, check_stored, signature_column, SignatureColumn};
-use super::tables::key::PrimaryKey;
-use super::tables::named::{find_table, lock_table};
-use super::tables::partition_tree::{self, PartitionTree};
+use super::actions::written_table::{SkippedTable, WrittenTable};
+use super::candidates::index::SearchTarget;
+use super::compare::decisions::DecisionTable;
+use super::compare::{Comparator, ComparedTable};
+use super::options::GuardOptions;
+use super::tables::{
+    self, check_comparable, find_table, lock_table, signature_column, PartitionTree,
+};
+use super::trigger::TriggerCall;
 use pg::catalog;
 use pg::message::words;
 use pg::relation::OpenRelation;
+use pg::session_state::map_bytes;
 use pg::sql::Sql;
+use pg::{entry, ffi};
 
 /// A trigger of one table, ready to check rows.
 pub struct PreparedGuard {
@@ -33,73 +36,28 @@ pub struct PreparedGuard {
     /// The name of the trigger.
     pub trigger: CString,
     pub options: GuardOptions,
-    pub own: GuardedTable,
+    /// The table that the trigger fires for.
+    pub own: ComparedTable,
+    pub comparator: Box<dyn Comparator>,
     /// The topmost partitioned table that has the trigger, or the table itself.
     pub top: pg_sys::Oid,
     /// The owner of that table.
     pub owner: pg_sys::Oid,
     /// What is searched: `top`, or the block list.
     pub searched: pg_sys::Oid,
-    /// The columns of `searched` whose content the guard tells of.
-    pub columns_told: Vec<i16>,
+    /// The columns of `searched` whose content the guard discloses.
+    pub disclosed: Vec<i16>,
     /// The tables that have the rows of `searched`.
     pub targets: Vec<SearchTarget>,
-    pub review: Option<ReviewTable>,
+    pub review: Option<WrittenTable<3>>,
     pub skipped: Option<SkippedTable>,
     pub decisions: Option<DecisionTable>,
     /// The relations on which all of this depends.
-    pub watched: HashSet<pg_sys::Oid>,
+    watched: HashSet<pg_sys::Oid>,
     /// The tables that must be locked before this is used.
-    pub locked: Vec<pg_sys::Oid>,
+    locked: Vec<pg_sys::Oid>,
     /// False when one of the watched relations has changed.
-    pub valid: Cell<bool>,
-}
-
-/// The table that a trigger fires for.
-pub struct GuardedTable {
-    pub signature: SignatureColumn,
-    pub judge: Box<dyn Judge>,
-    /// The columns that the judge reads, in its order.
-    pub columns: Vec<i16>,
-    /// The columns in which rows must be equal to be compared.
-    pub within: WithinColumns,
-    pub key: Option<PrimaryKey>,
-}
-
-impl GuardedTable {
-    /// The table is locked.
-    ///
-    /// Errors: it has no signature column of this name (42703, 42804), or a virtual one (0A000); those of
-    /// [`WithinColumns::of`] and [`Judge::columns`].
-    pub fn of(table: pg_sys::Oid, options: &GuardOptions) -> Result<GuardedTable> {
-        let signature = signature_column(table, &options.column)?;
-        check_stored(table, signature.number)?;
-        let judge = judge(options, signature.of_type);
-        Ok(GuardedTable {
-            signature,
-            within: WithinColumns::of(table, &options.within, signature.number)?,
-            columns: judge.columns(table, signature.number)?,
-            judge,
-            key: PrimaryKey::of(&OpenRelation::locked_table(table)),
-        })
-    }
-
-    /// Errors: the action is `flag`, or decisions are to be kept to, and the table has no primary key (42704).
-    pub fn need_key(&self, table: pg_sys::Oid, options: &GuardOptions) -> Result<()> {
-        let names_rows = options.action == GuardAction::Flag || options.decisions.is_some();
-        if names_rows && self.key.is_none() {
-            return Err(no_key(table, options));
-        }
-        Ok(())
-    }
-
-    /// A row of this table as the judge reads it.
-    pub fn judged<'a>(&'a self, row: &'a Row) -> JudgedRow<'a> {
-        JudgedRow {
-            row,
-            columns: &self.columns,
-        }
-    }
+    valid: Cell<bool>,
 }
 
 pg::session_state! {
@@ -110,73 +68,93 @@ pg::session_state! {
     /// The number of the next guard.
     static NUMBER: Cell<u64> = Cell::default();
     "number of the next guard" by "the only one" until "the session ends";
+    /// The guards of the triggers that have fired.
+    static GUARDS: RefCell<HashMap<pg_sys::Oid, Rc<PreparedGuard>>> = RefCell::default();
+    "guards" by "trigger" until "a table that it depends on changes, or a schema, and a guard is prepared"
+        bytes |guards| {
+            let guards = guards.borrow();
+            let of_guard = |guard: &Rc<PreparedGuard>| size_of_val(&**guard) + size_of_val(&guard.targets[..]);
+            map_bytes(&guards) + guards.values().map(of_guard).sum::<usize>()
+        };
+    /// Counts invalidations.
+    static CHANGES: Cell<u64> = Cell::default();
+    "changes of tables and schemas" by "all of them" until "the session ends";
 }
 
 impl PreparedGuard {
-    /// `own` describes `table`, for which the trigger fires; `top` has the trigger. Both are locked.
+    /// The guard of a trigger that has fired.
+    ///
+    /// Errors: as for [`GuardOptions::parse`], [`TriggerCall::check_timing`], [`ComparedTable::guarded`], [`check_key`]
+    /// and [`PreparedGuard::new`].
+    fn of_call(call: &TriggerCall) -> Result<PreparedGuard> {
+        let options = GuardOptions::parse(&call.args())?;
+        call.check_timing(&options)?;
+        let trigger = call.trigger_name();
+        let prepared = (|| {
+            let compared = ComparedTable::guarded(call.table(), &options)?;
+            check_key(&compared.0, &options, names_own(&options))?;
+            PreparedGuard::new(options, compared, topmost(call), &trigger)
+        })();
+        prepared.map_err(|error| if_renamed(error, &trigger))
+    }
+
+    /// The trigger fires for the table that is `own`, and `top` has it. Both are locked.
     ///
     /// Errors: a table that the options name does not exist (42P01), or is not as the guard needs it: the errors of
-    /// [`PartitionTree::to_search`], [`check_comparable`], [`WithinColumns::in_table`], [`SearchTarget::new`] and
-    /// [`ReviewTable::new`]; a table that is searched has no primary key, and pairs or skipped rows are written
-    /// (42704).
-    pub fn of(
+    /// [`PartitionTree::new`], [`PartitionTree::check_storage`], [`check_comparable`], [`ComparedTable::searched`],
+    /// [`WrittenTable::review`] and [`SkippedTable::new`]; a table that is searched has no primary key, and the guard
+    /// must name its rows (42704).
+    pub fn new(
         options: GuardOptions,
-        table: pg_sys::Oid,
-        own: GuardedTable,
+        (own, comparator): (ComparedTable, Box<dyn Comparator>),
         top: pg_sys::Oid,
         trigger: &CStr,
     ) -> Result<PreparedGuard> {
+        let table = own.oid;
         let searched = match &options.list {
             Some(list) => lock_table(list, top, "blocklist")?,
             None => top,
         };
-        partition_tree::lock(top);
+        tables::lock(top);
         let wanted = options.searched_column();
-        let tree = PartitionTree::to_search(searched, wanted)?;
+        let tree = PartitionTree::new(searched, false)?;
+        tree.check_storage(wanted)?;
         if options.list.is_some() {
-            check_comparable(
-                (table, own.signature),
-                (searched, signature_column(searched, wanted)?),
-            )?;
+            let column = signature_column(searched, wanted, None)?;
+            check_comparable((table, own.signature), (searched, column))?;
         }
-        let targets = tree
-            .leaves
-            .iter()
-            .map(|&leaf| {
-                let within = own.within.in_table(leaf, &options.within)?;
-                SearchTarget::new(leaf, wanted, within, &*own.judge)
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let leaves = tree.leaves.iter().map(|&leaf| {
+            let table = own.searched(leaf, &options, &*comparator)?;
+            Ok(SearchTarget::new(table))
+        });
+        let targets = leaves.collect::<Result<Vec<_>>>()?;
         let writes = options.review.is_some() || options.skipped.is_some();
         let names_rows = writes || options.decisions.is_some();
-        let keyless = targets.iter().find(|t| t.key.is_none());
-        if let (true, Some(keyless)) = (names_rows, keyless) {
-            return Err(no_key(keyless.table, &options));
-        }
-        let named = |name: &Option<TableName>, option| {
-            let found = name.as_ref().map(|name| find_table(name, top, option));
-            found.transpose()
-        };
-        let review = named(&options.review, "review")?
-            .map(|review| ReviewTable::new(review, options.list.is_some()))
-            .transpose()?;
-        let skipped = named(&options.skipped, "skipped")?
-            .map(|skipped| SkippedTable::new(skipped, table))
-            .transpose()?;
+        let mut searched_tables = targets.iter().map(|target| &target.table);
+        searched_tables.try_for_each(|table| check_key(table, &options, names_rows))?;
+        let is_list = options.list.is_some();
+        let review = options.review.as_ref().map(|name| {
+            let review = find_table(name, top, "review")?;
+            WrittenTable::review(review, is_list)
+        });
+        let review = review.transpose()?;
+        let skipped = options.skipped.as_ref().map(|name| {
+            let skipped = find_table(name, top, "skipped")?;
+            SkippedTable::new(skipped, table)
+        });
+        let skipped = skipped.transpose()?;
         let owner = OpenRelation::locked_table(top).form().relowner;
-        let decisions = match &options.decisions {
-            Some(name) => {
-                let table = lock_table(name, top, "decisions")?;
-                Some(DecisionTable::new(table, owner, options.list.is_some())?)
-            }
-            None => None,
-        };
+        let decisions = options.decisions.as_ref().map(|name| {
+            let table = lock_table(name, top, "decisions")?;
+            DecisionTable::new(table, owner, is_list)
+        });
+        let decisions = decisions.transpose()?;
         let mut watched: HashSet<_> = tree.all.iter().copied().collect();
         watched.extend([table, top]);
         watched.extend(targets.iter().filter_map(|t| Some(t.index.as_ref()?.oid)));
-        watched.extend(targets.iter().filter_map(|t| t.index_for_many));
-        watched.extend(review.as_ref().map(ReviewTable::table));
-        watched.extend(skipped.as_ref().map(SkippedTable::table));
+        watched.extend(targets.iter().filter_map(|t| t.bulk_index));
+        watched.extend(review.as_ref().map(|review| review.oid));
+        watched.extend(skipped.as_ref().map(|skipped| skipped.table.oid));
         watched.extend(decisions.iter().flat_map(|d| [d.table, d.index]));
         let mut locked = tree.all;
         locked.extend(decisions.as_ref().map(|d| d.table));
@@ -187,8 +165,9 @@ impl PreparedGuard {
         Ok(PreparedGuard {
             number: NUMBER.replace(NUMBER.get() + 1),
             trigger: trigger.to_owned(),
-            columns_told: columns_told(searched, wanted, &targets, writes),
+            disclosed: disclosed(searched, wanted, &targets, writes),
             own,
+            comparator,
             top,
             owner,
             searched,
@@ -216,28 +195,24 @@ impl PreparedGuard {
 
     /// The target that is this table.
     pub fn target(&self, table: pg_sys::Oid) -> Option<&SearchTarget> {
-        self.targets.iter().find(|target| target.table == table)
+        self.targets.iter().find(|target| target.table.oid == table)
     }
 }
 
-/// The columns of `searched` that a guard tells of: those that are compared, those that must be equal, and with a
-/// review table the keys.
-fn columns_told(
+/// The columns of `searched` that a guard discloses: those that are compared, those that must be equal, and if it writes
+/// to a table the keys.
+fn disclosed(
     searched: pg_sys::Oid,
     signature: &CStr,
     targets: &[SearchTarget],
     with_keys: bool,
 ) -> Vec<i16> {
     let mut columns: Vec<i16> = catalog::column(searched, signature).into_iter().collect();
-    for target in targets {
-        let keys = target
-            .key
-            .iter()
-            .flat_map(|key| key.columns.iter().copied());
-        let keys = keys.filter(|_| with_keys);
-        let judged = target.columns.iter().copied();
-        for column in target.within.numbers().chain(judged).chain(keys) {
-            let name = catalog::column_name(target.table, column);
+    for table in targets.iter().map(|target| &target.table) {
+        let keys = table.key_columns().iter().filter(|_| with_keys);
+        let compared = table.columns.iter().chain(keys).copied();
+        for column in compared.chain(table.within.numbers()) {
+            let name = catalog::column_name(table.oid, column);
             columns.extend(catalog::column(searched, &name));
         }
     }
@@ -249,20 +224,18 @@ fn columns_told(
 /// Warns once in a session of each table that is searched without an index.
 fn warn_of_missing_indexes(targets: &[SearchTarget], trigger: &CStr) {
     for target in targets.iter().filter(|t| t.index.is_none()) {
-        if !WARNED.with_borrow_mut(|warned| warned.insert(target.table)) {
+        let (table, column) = (target.table.oid, target.table.signature.number);
+        if !WARNED.with_borrow_mut(|warned| warned.insert(table)) {
             continue;
         }
-        let create = Sql::new("CREATE INDEX ON ")
-            .relation(target.table)
-            .text(" USING sigfile (")
-            .column(target.table, target.signature())
-            .text(")");
+        let name = catalog::column_name(table, column);
+        let create = Sql::with("CREATE INDEX ON {} USING sigfile ({})", &[&table, &name]);
         sql_error(
-            PgSqlErrorCode::ERRCODE_WARNING,
+            ERRCODE_WARNING,
             words!(
                 "no index on column \"{}\" of table \"{}\" serves trigger \"{}\"",
-                catalog::column_name(target.table, target.signature()),
-                catalog::name(target.table),
+                name,
+                catalog::name(table),
                 trigger
             ),
         )
@@ -272,20 +245,152 @@ fn warn_of_missing_indexes(targets: &[SearchTarget], trigger: &CStr) {
     }
 }
 
-/// 42704 for a table whose rows could not be named where the options need that.
-fn no_key(table: pg_sys::Oid, options: &GuardOptions) -> Error {
+/// Whether rows of the guarded table are named: the action is `flag`, or decisions are to be kept to.
+pub fn names_own(options: &GuardOptions) -> bool {
+    options.action == GuardAction::Flag || options.decisions.is_some()
+}
+
+/// Errors: the guard names rows of the table, and it has no primary key (42704).
+pub fn check_key(table: &ComparedTable, options: &GuardOptions, names_rows: bool) -> Result<()> {
+    if table.key.is_some() || !names_rows {
+        return Ok(());
+    }
     let (what, way) = match options.action {
         GuardAction::Flag => ("Action flag", "take action reject, warn or skip"),
         _ if options.decisions.is_some() => ("Option \"decisions\"", "leave the option out"),
         _ => ("Option \"skipped\"", "leave the option out"),
     };
-    sql_error(
-        PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
-        words!("table \"{}\" has no primary key", catalog::name(table)),
+    Err(sql_error(
+        ERRCODE_UNDEFINED_OBJECT,
+        words!("table \"{}\" has no primary key", catalog::name(table.oid)),
     )
     .detail(words!(
         "{} of bloom_guard names rows by their primary keys.",
         what
     ))
-    .hint(words!("Add a primary key, or {}.", way))
+    .hint(words!("Add a primary key, or {}.", way)))
+}
+
+/// Adds to the error about a column that is not there which trigger has named it: whoever enters a row has not.
+fn if_renamed(error: Error, trigger: &CStr) -> Error {
+    let undefined = ErrorKind::State(ERRCODE_UNDEFINED_COLUMN as i32);
+    if error.kind() != undefined || error.hint_text().is_some() {
+        return error;
+    }
+    error
+        .detail(words!(
+            "It is named in the arguments of trigger \"{}\".",
+            trigger
+        ))
+        .hint("If the column was renamed or dropped, drop the trigger, and create it again.")
+}
+
+/// The table whose trigger the partitions' triggers were made from; without partitions, the trigger's table.
+fn topmost(call: &TriggerCall) -> pg_sys::Oid {
+    let mut table = call.table();
+    if !call.trigger().tgisclone {
+        return table;
+    }
+    let mut trigger = call.trigger().tgoid;
+    // SAFETY: pg_trigger is open as long as it is scanned, by its index on the OID. Its rows are of type
+    // FormData_pg_trigger, and a row is valid until the end of the scan.
+    unsafe {
+        let lock = pg_sys::AccessShareLock as i32;
+        let catalog = ffi::table_open(pg_sys::TriggerRelationId, lock);
+        while trigger != pg_sys::InvalidOid {
+            let mut key = pg_sys::ScanKeyData::default();
+            let column = pg_sys::Anum_pg_trigger_oid as i16;
+            let equal = pg_sys::BTEqualStrategyNumber as u16;
+            pg_sys::ScanKeyInit(
+                &mut key,
+                column,
+                equal,
+                pg_sys::F_OIDEQ.into(),
+                trigger.into(),
+            );
+            let (index, any) = (pg_sys::TriggerOidIndexId.into(), std::ptr::null_mut());
+            let scan = pg_sys::systable_beginscan(catalog, index, true, any, 1, &mut key);
+            let row = pg_sys::systable_getnext(scan);
+            if row.is_null() {
+                trigger = pg_sys::InvalidOid;
+            } else {
+                let form: *const pg_sys::FormData_pg_trigger = pg_sys::GETSTRUCT(row).cast();
+                table = (*form).tgrelid;
+                trigger = (*form).tgparentid;
+            }
+            pg_sys::systable_endscan(scan);
+        }
+        pg_sys::table_close(catalog, lock);
+    }
+    table
+}
+
+/// The guard of the trigger that has fired. All tables that it reads are locked.
+///
+/// Errors: as for [`PreparedGuard::of_call`].
+pub fn guard(call: &TriggerCall) -> Result<Rc<PreparedGuard>> {
+    listen();
+    // A partition can be attached while the tables are locked, and even while the statement runs.
+    // SAFETY: a trigger runs in a transaction. Locking a table takes in invalidations in the same way.
+    unsafe { ffi::AcceptInvalidationMessages() };
+    let trigger = call.trigger().tgoid;
+    if let Some(known) = GUARDS.with_borrow(|guards| guards.get(&trigger).cloned()) {
+        // Taking the locks also takes in the invalidations of those who have changed one of the tables meanwhile.
+        if known.valid.get() {
+            known.locked.iter().for_each(|&t| tables::lock(t));
+        }
+        if known.valid.get() {
+            return Ok(known);
+        }
+    }
+    let before = CHANGES.get();
+    let guard = Rc::new(PreparedGuard::of_call(call)?);
+    // What has changed while this was prepared may not be in it. Then it is used once, and prepared again.
+    guard.valid.set(CHANGES.get() == before);
+    let gone: Vec<_> = GUARDS.with_borrow_mut(|guards| {
+        let is_stale =
+            |t: &pg_sys::Oid, guard: &mut Rc<PreparedGuard>| *t == trigger || !guard.valid.get();
+        let gone = guards.extract_if(is_stale).collect();
+        guards.insert(trigger, guard.clone());
+        gone
+    });
+    // Freeing a guard calls the server, so it is done when the map is no longer borrowed.
+    drop(gone);
+    Ok(guard)
+}
+
+fn listen() {
+    static LISTENING: Once = Once::new();
+    // SAFETY: both callbacks are functions of this library, which stays loaded for the life of the session.
+    LISTENING.call_once(|| unsafe {
+        pg_sys::CacheRegisterRelcacheCallback(Some(forget), pg_sys::Datum::null());
+        let schemas = pg_sys::SysCacheIdentifier::NAMESPACEOID as i32;
+        pg_sys::CacheRegisterSyscacheCallback(schemas, Some(forget_all), pg_sys::Datum::null());
+    });
+}
+
+/// A relation has changed, or all of them if its OID is invalid.
+///
+/// # Safety
+/// The server calls it, as a callback of the relation cache.
+#[entry]
+unsafe extern "C-unwind" fn forget(_argument: pg_sys::Datum, relation: pg_sys::Oid) {
+    CHANGES.set(CHANGES.get().wrapping_add(1));
+    GUARDS.with_borrow(|guards| {
+        for guard in guards.values() {
+            if relation == pg_sys::InvalidOid || guard.watched.contains(&relation) {
+                guard.valid.set(false);
+            }
+        }
+    });
+}
+
+/// A schema has changed, so a name may now be that of another table.
+///
+/// # Safety
+/// The server calls it, as a callback of the cache of schemas.
+#[entry]
+unsafe extern "C-unwind" fn forget_all(_argument: pg_sys::Datum, _cache: i32, _hash: u32) {
+    CHANGES.set(CHANGES.get().wrapping_add(1));
+    GUARDS.with_borrow(|guards| guards.values().for_each(|guard| guard.valid.set(false)));
 }

@@ -1,4 +1,5 @@
-//! A row of a trigger's table.
+//! A row of a trigger's table, and its versions: which transaction has made one, whether it is still the newest, and
+//! which one is.
 
 use std::cell::RefCell;
 use std::ops::Deref;
@@ -30,32 +31,23 @@ struct PreparedExpression {
 }
 
 impl Row {
-    /// A row that has the values of all columns.
+    /// `function` is NULL for a row that has the values of all columns, else it is the function of the BEFORE trigger
+    /// whose new row this is.
     ///
     /// # Safety
-    /// `slot` holds a row of `table`, which is open, as long as this lives.
-    pub unsafe fn new(table: pg_sys::Relation, slot: *mut pg_sys::TupleTableSlot) -> Row {
-        Row {
-            table,
-            slot,
-            function: std::ptr::null_mut(),
-            computed: RefCell::default(),
-        }
-    }
-
-    /// The new row of a BEFORE trigger, whose `function` runs.
-    ///
-    /// # Safety
-    /// As for [`Row::new`]; the function is that of the running call, whose fn_extra nothing else uses.
-    pub unsafe fn before_computing(
+    /// `slot` holds a row of `table`, which is open, as long as this lives. The function is that of the running call,
+    /// whose fn_extra nothing else uses.
+    pub unsafe fn new(
         table: pg_sys::Relation,
         slot: *mut pg_sys::TupleTableSlot,
         function: *mut pg_sys::FmgrInfo,
     ) -> Row {
+        let computed = RefCell::default();
         Row {
+            table,
+            slot,
             function,
-            // SAFETY: the caller says so.
-            ..unsafe { Row::new(table, slot) }
+            computed,
         }
     }
 
@@ -130,8 +122,8 @@ impl Row {
             PgMemoryContexts::For((*self.function).fn_mcxt).switch_to(|_| {
                 let state = pg_sys::CreateExecutorState();
                 let expression = ffi::build_column_default(self.table, column.into());
-                let prepared: *mut PreparedExpression =
-                    pg_sys::palloc(size_of::<PreparedExpression>()).cast();
+                let room = pg_sys::palloc(size_of::<PreparedExpression>());
+                let prepared: *mut PreparedExpression = room.cast();
                 prepared.write(PreparedExpression {
                     table: self.table_oid(),
                     column,
@@ -154,12 +146,11 @@ impl FetchedRow {
     /// # Safety
     /// `table` is open as long as this lives.
     pub unsafe fn none(table: pg_sys::Relation) -> FetchedRow {
+        let none = std::ptr::null_mut();
         // SAFETY: the slot is made for this table.
         unsafe {
-            FetchedRow(Row::new(
-                table,
-                pg_sys::table_slot_create(table, std::ptr::null_mut()),
-            ))
+            let slot = pg_sys::table_slot_create(table, std::ptr::null_mut());
+            FetchedRow(Row::new(table, slot, none))
         }
     }
 }
@@ -180,4 +171,61 @@ impl Drop for FetchedRow {
             unsafe { pg_sys::ExecDropSingleTupleTableSlot(self.0.slot) };
         }
     }
+}
+
+/// Whether the table of a row is foreign: its rows come without system columns, and have no versions.
+fn is_foreign(row: &Row) -> bool {
+    // SAFETY: an open table is in the relation cache. A foreign table has no access method.
+    unsafe { (*row.table).rd_tableam.is_null() }
+}
+
+/// Whether this transaction has made the version.
+pub fn is_of_this_transaction(row: &Row) -> bool {
+    let mut null = false;
+    // SAFETY: the slot holds a row of a table that is not foreign, so it has system columns; xmin is a transaction's
+    // number.
+    unsafe {
+        if is_foreign(row) {
+            return false;
+        }
+        let number = pg_sys::MinTransactionIdAttributeNumber;
+        let inserter = pg_sys::slot_getsysattr(row.slot, number, &mut null);
+        let inserter = pg_sys::TransactionId::from(inserter.value() as u32);
+        !null && pg_sys::TransactionIdIsCurrentTransactionId(inserter)
+    }
+}
+
+/// Whether this version of the row is still the newest.
+pub fn is_live(row: &Row) -> bool {
+    // SAFETY: the slot holds a version of a row of the table. SnapshotSelf is a constant of the server's.
+    unsafe {
+        let snapshot = &raw mut pg_sys::SnapshotSelfData;
+        is_foreign(row) || pg_sys::table_tuple_satisfies_snapshot(row.table, row.slot, snapshot)
+    }
+}
+
+/// The newest version of a row; `None` if the row is deleted, or now in another partition. Its table is not foreign,
+/// and stays open as long as the result lives.
+pub fn newest(row: &Row) -> Option<FetchedRow> {
+    // SAFETY: the table is open and keeps rows with tids, of which the slot holds one. SnapshotSelf is a constant of
+    // the server's.
+    unsafe {
+        let snapshot = &raw mut pg_sys::SnapshotSelfData;
+        let mut tid = (*row.slot).tts_tid;
+        let scan = ffi::table_beginscan_tid(row.table, snapshot);
+        ffi::table_tuple_get_latest_tid(scan, &mut tid);
+        ffi::table_endscan(scan);
+        let newest = FetchedRow::none(row.table);
+        ffi::table_tuple_fetch_row_version(row.table, &mut tid, snapshot, newest.slot)
+            .then_some(newest)
+    }
+}
+
+/// The header of the tuple in a slot.
+///
+/// # Safety
+/// The slot holds a tuple of heap, in a buffer, which it has pinned.
+pub unsafe fn header(slot: *mut pg_sys::TupleTableSlot) -> pg_sys::HeapTupleHeader {
+    // SAFETY: a slot of this kind has the tuple itself with its header.
+    unsafe { (*pg_sys::ExecFetchSlotHeapTuple(slot, false, std::ptr::null_mut())).t_data }
 }

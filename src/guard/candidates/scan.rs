@@ -1,13 +1,14 @@
-//! A scan of a table for similar rows, which also sees rows that are not committed.
+//! A scan of a table for similar rows, which also sees rows that are not committed, and which rows have been changed
+//! since a search began.
+//!
+//! A row that is updated without change of its signature moves, and is not checked. A search that reads the row's new
+//! tid before the new version is written, and its old tid after the update is committed, would miss the row.
 
 use pgrx::pg_sys;
 
-use super::index::{EqualKey, SearchIndex};
-use super::search_start::SearchStart;
-use super::target::SearchTarget;
+use super::index::{IndexKey, SearchIndex, SearchTarget};
 use super::SearchedRow;
-use crate::guard::compare::by_signature::ComparedSignature;
-use crate::guard::row::FetchedRow;
+use crate::guard::row::{header, FetchedRow};
 use pg::memory::Scratch;
 use pg::relation::OpenRelation;
 use pg::tid::Tid;
@@ -24,12 +25,12 @@ pub struct PendingTransaction {
 /// Where the rows come from.
 enum ScanSource {
     Index {
-        /// Keeps the index open as long as the scan runs.
-        _index: OpenRelation,
         scan: pg_sys::IndexScanDesc,
+        /// Stays open as long as the scan runs.
+        _index: OpenRelation,
     },
     /// All versions of all rows of the table.
-    Table { scan: pg_sys::TableScanDesc },
+    Table(pg_sys::TableScanDesc),
 }
 
 /// Whether a row is there.
@@ -68,10 +69,9 @@ impl<'a> DirtyScan<'a> {
     pub fn begin(
         target: &'a SearchTarget,
         wanted: SearchedRow<'a>,
-        threshold: f64,
         start: &'a SearchStart,
     ) -> DirtyScan<'a> {
-        let table = OpenRelation::locked_table(target.table);
+        let table = OpenRelation::locked_table(target.table.oid);
         // SAFETY: the table is open, and the slot is made for it. The snapshot is zeroed except for its type, as
         // InitDirtySnapshot() leaves it, and is freed when the scan has ended.
         unsafe {
@@ -82,11 +82,10 @@ impl<'a> DirtyScan<'a> {
             let source = match &target.index {
                 None => {
                     let (all, keys) = (&raw mut pg_sys::SnapshotAnyData, std::ptr::null_mut());
-                    let scan = ffi::table_beginscan(table.pointer(), all, 0, keys);
-                    ScanSource::Table { scan }
+                    ScanSource::Table(ffi::table_beginscan(table.pointer(), all, 0, keys))
                 }
                 Some(index) => {
-                    let query = wanted.signature.query(threshold);
+                    let query = wanted.row.query();
                     index_source(&table, index, query, wanted.within, snapshot)
                 }
             };
@@ -113,7 +112,7 @@ impl<'a> DirtyScan<'a> {
             let state = unsafe {
                 match self.source {
                     ScanSource::Index { scan, .. } => self.next_of_index(scan)?,
-                    ScanSource::Table { scan } => {
+                    ScanSource::Table(scan) => {
                         if !ffi::table_scan_getnextslot(scan, FORWARD, self.row.slot) {
                             return None;
                         }
@@ -132,10 +131,10 @@ impl<'a> DirtyScan<'a> {
     fn is_to_compare(&mut self) -> bool {
         let (target, row, values) = (self.target, &self.row, self.wanted.within);
         // SAFETY: the values are of the columns' types.
-        let is_equal = || unsafe { target.within.is_equal(row, values) };
-        row.get(target.signature()).is_some()
-            && self
-                .scratch
+        let is_equal = || unsafe { target.table.within.is_equal(row, values) };
+        let mut scratch = self.scratch.as_mut();
+        row.get(target.table.signature.number).is_some()
+            && scratch
                 .as_mut()
                 .is_none_or(|scratch| scratch.with(is_equal))
     }
@@ -197,15 +196,7 @@ impl<'a> DirtyScan<'a> {
         }
     }
 
-    /// The signature of the row that [`DirtyScan::advance`] went to.
-    pub fn signature(&self) -> ComparedSignature<'_> {
-        let value = self.row.get(self.target.signature());
-        // SAFETY: `advance` stops only at rows with a signature, of the type of all signatures of the guard, and the
-        // slot holds the row until the next call of it.
-        unsafe { self.wanted.signature.other(value.expect("not NULL")) }
-    }
-
-    /// The tid of that row.
+    /// The tid of the row that [`DirtyScan::advance`] went to.
     pub fn tid(&self) -> Tid {
         // SAFETY: the slot lives as long as the scan.
         unsafe { (*self.row.slot).tts_tid }.into()
@@ -215,15 +206,12 @@ impl<'a> DirtyScan<'a> {
     pub fn in_progress(&self) -> Option<PendingTransaction> {
         // SAFETY: the snapshot lives as long as the scan.
         let snapshot = unsafe { &*self.snapshot };
-        let transaction = if snapshot.xmin != pg_sys::InvalidTransactionId {
-            snapshot.xmin
-        } else {
-            snapshot.xmax
-        };
-        (transaction != pg_sys::InvalidTransactionId).then_some(PendingTransaction {
-            transaction,
-            speculative: snapshot.speculativeToken,
-        })
+        let mut both = [snapshot.xmin, snapshot.xmax].into_iter();
+        both.find(|x| *x != pg_sys::InvalidTransactionId)
+            .map(|transaction| PendingTransaction {
+                transaction,
+                speculative: snapshot.speculativeToken,
+            })
     }
 }
 
@@ -244,22 +232,19 @@ unsafe fn index_source(
     // SAFETY: table and index are open. The keys are of the operators that the index was chosen for. The server copies
     // the keys, and what they point to lives in the current memory context, or as long as the row that is searched for.
     let scan = unsafe {
-        let key = |column: i16, strategy, collation, function, value| {
-            let mut key = pg_sys::ScanKeyData::default();
-            let any = pg_sys::InvalidOid;
+        let key = |by: &IndexKey, value| {
+            let (mut key, any) = (pg_sys::ScanKeyData::default(), pg_sys::InvalidOid);
+            let (column, strategy) = (by.column, by.strategy);
+            let (function, collation) = (by.function, by.collation);
             pg_sys::ScanKeyEntryInitialize(
                 &mut key, 0, column, strategy, any, collation, function, value,
             );
             key
         };
-        let none = pg_sys::InvalidOid;
-        let signature = key(index.column, index.strategy, none, index.function, query);
-        let equal = |k: &EqualKey| {
-            let value = within[k.place];
-            key(k.column, k.strategy, k.collation, k.function, value)
-        };
-        let mut keys: Vec<pg_sys::ScanKeyData> = index.equal.iter().map(equal).collect();
-        keys.push(signature);
+        let equal = index.equal.iter();
+        let equal = equal.map(|(by, place)| key(by, within[*place]));
+        let mut keys: Vec<pg_sys::ScanKeyData> = equal.collect();
+        keys.push(key(&index.signature, query));
         keys.sort_by_key(|key| key.sk_attno);
         let n = keys.len() as i32;
         #[cfg(not(feature = "pg18"))]
@@ -269,7 +254,7 @@ unsafe fn index_source(
         ffi::index_rescan(scan, keys.as_mut_ptr(), n, std::ptr::null_mut(), 0);
         scan
     };
-    ScanSource::Index { _index: open, scan }
+    ScanSource::Index { scan, _index: open }
 }
 
 impl Drop for DirtyScan<'_> {
@@ -283,12 +268,74 @@ impl Drop for DirtyScan<'_> {
         unsafe {
             match self.source {
                 ScanSource::Index { scan, .. } => ffi::index_endscan(scan),
-                ScanSource::Table { scan } => ffi::table_endscan(scan),
+                ScanSource::Table(scan) => ffi::table_endscan(scan),
             }
             pg_sys::pfree(self.snapshot.cast());
             if let Some(scratch) = self.scratch.take() {
                 scratch.delete();
             }
         }
+    }
+}
+
+/// The moment when a search began: a snapshot that was taken then.
+pub struct SearchStart(pg_sys::Snapshot);
+
+impl SearchStart {
+    /// Now: changes that are committed from here on are those since the search began.
+    pub fn now() -> SearchStart {
+        // SAFETY: a trigger runs in a transaction. The registered copy stays until `drop` gives it back.
+        SearchStart(unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) })
+    }
+
+    /// Whether another transaction has deleted or updated this version of a row, and has been committed, since then.
+    ///
+    /// # Safety
+    /// `slot` holds a version of a row.
+    pub unsafe fn was_ended_since(&self, slot: *mut pg_sys::TupleTableSlot) -> bool {
+        // SAFETY: a slot of this kind holds the tuple itself with its header, in a buffer that it has pinned. The
+        // snapshot is registered.
+        unsafe {
+            if !std::ptr::eq((*slot).tts_ops, &raw const pg_sys::TTSOpsBufferHeapTuple) {
+                return false;
+            }
+            updater(header(slot)).is_some_and(|updater| {
+                pg_sys::XidInMVCCSnapshot(updater, self.0)
+                    && !pg_sys::TransactionIdIsCurrentTransactionId(updater)
+                    && pg_sys::TransactionIdDidCommit(updater)
+            })
+        }
+    }
+}
+
+impl Drop for SearchStart {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: `now` has registered it, under the resource owner that is still the current one.
+            unsafe { pg_sys::UnregisterSnapshot(self.0) };
+        }
+    }
+}
+
+/// The transaction that has deleted or updated a tuple, as far as is known; as HeapTupleHeaderGetUpdateXid() has it.
+///
+/// # Safety
+/// `header` is that of a tuple in a pinned buffer.
+pub unsafe fn updater(header: pg_sys::HeapTupleHeader) -> Option<pg_sys::TransactionId> {
+    // SAFETY: the buffer is pinned, so the header is readable.
+    unsafe {
+        let mask = u32::from((*header).t_infomask);
+        let is_multi = mask & pg_sys::HEAP_XMAX_IS_MULTI != 0;
+        let is_locked_only = mask & pg_sys::HEAP_XMAX_LOCK_ONLY != 0
+            || !is_multi && mask & pg_sys::HEAP_LOCK_MASK == pg_sys::HEAP_XMAX_EXCL_LOCK;
+        if mask & pg_sys::HEAP_XMAX_INVALID != 0 || is_locked_only {
+            return None;
+        }
+        let updater = if is_multi {
+            pg_sys::HeapTupleGetUpdateXid(header)
+        } else {
+            (*header).t_choice.t_heap.t_xmax
+        };
+        (updater != pg_sys::InvalidTransactionId).then_some(updater)
     }
 }

@@ -7,52 +7,40 @@ use super::RowTid;
 use pg::relation::OpenRelation;
 use pg::{check_for_interrupts, ffi};
 
-/// How a wait has ended.
-pub enum WaitOutcome {
-    /// The other transaction has ended.
-    Ended,
-    /// The other transaction waits for this one.
-    Deadlock,
-}
-
 /// How long the younger of two transactions lets the older one begin to wait, in milliseconds.
 const GRACE: i64 = 5;
 
-/// Waits until `other` has decided about the row at `row`. The table is locked. Nothing of the search may be open
-/// meanwhile.
+/// Waits until `other` has decided about the row at `row`, and returns false if that would be a deadlock, since `other`
+/// waits for this transaction. The table is locked. Nothing of the search may be open meanwhile.
 ///
 /// Two sessions that have both entered similar rows before either of them searches would wait for each other until
 /// deadlock_timeout has passed. So the one that finds the other waiting gives up at once. In case both are about to
 /// wait, the younger transaction lets the older one go first.
-pub fn wait_for(other: PendingTransaction, row: RowTid) -> WaitOutcome {
+pub fn wait_for(other: PendingTransaction, row: RowTid) -> bool {
     if other.speculative != 0 {
         // SAFETY: it waits for a lock, and an interrupt ends the wait.
         unsafe { ffi::SpeculativeInsertionWait(other.transaction, other.speculative) };
-        return WaitOutcome::Ended;
+        return true;
     }
     // SAFETY: the transaction was in progress when the search saw its row, so the server still knows its parents.
     let top = unsafe { pg_sys::SubTransGetTopmostTransaction(other.transaction) };
     if waits_for_this(top) {
-        return WaitOutcome::Deadlock;
+        return false;
     }
-    if is_younger_than(top) && has_backend(top) {
+    // SAFETY: it reads shared memory under a lock of its own. No session runs a prepared transaction.
+    let has_session = unsafe { pg_sys::BackendXidGetPid(top) } != 0;
+    if is_younger_than(top) && has_session {
         pause();
         if waits_for_this(top) {
-            return WaitOutcome::Deadlock;
+            return false;
         }
     }
     let table = OpenRelation::locked_table(row.table);
     let mut tid = row.tid.pointer();
+    let why = pg_sys::XLTW_Oper::XLTW_RecheckExclusionConstr;
     // SAFETY: the table is open. The tid is only for the context of an error.
-    unsafe {
-        ffi::XactLockTableWait(
-            other.transaction,
-            table.pointer(),
-            &mut tid,
-            pg_sys::XLTW_Oper::XLTW_RecheckExclusionConstr,
-        );
-    }
-    WaitOutcome::Ended
+    unsafe { ffi::XactLockTableWait(other.transaction, table.pointer(), &mut tid, why) };
+    true
 }
 
 /// Whether this transaction has a number, and a later one than `other`.
@@ -64,12 +52,6 @@ fn is_younger_than(other: pg_sys::TransactionId) -> bool {
     }
 }
 
-/// Whether a session runs the transaction. None runs a prepared transaction.
-fn has_backend(transaction: pg_sys::TransactionId) -> bool {
-    // SAFETY: it reads shared memory under a lock of its own.
-    unsafe { pg_sys::BackendXidGetPid(transaction) != 0 }
-}
-
 /// Whether the session of the transaction waits for this session.
 fn waits_for_this(transaction: pg_sys::TransactionId) -> bool {
     // SAFETY: the first function reads shared memory under a lock of its own. pg_blocking_pids takes an integer and
@@ -79,10 +61,9 @@ fn waits_for_this(transaction: pg_sys::TransactionId) -> bool {
         if pid == 0 {
             return false;
         }
-        let blockers: Option<Vec<i32>> =
-            direct_function_call(pg_sys::pg_blocking_pids, &[pid.into_datum()]);
+        let blockers = direct_function_call(pg_sys::pg_blocking_pids, &[pid.into_datum()]);
         let own = pg_sys::MyProcPid;
-        blockers.is_some_and(|pids| pids.contains(&own))
+        blockers.is_some_and(|pids: Vec<i32>| pids.contains(&own))
     }
 }
 
@@ -91,12 +72,8 @@ fn pause() {
     let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
     // SAFETY: the latch is the session's own.
     unsafe {
-        ffi::WaitLatch(
-            pg_sys::MyLatch,
-            events as i32,
-            GRACE,
-            pg_sys::PG_WAIT_EXTENSION,
-        );
+        let wait = pg_sys::PG_WAIT_EXTENSION;
+        ffi::WaitLatch(pg_sys::MyLatch, events as i32, GRACE, wait);
         pg_sys::ResetLatch(pg_sys::MyLatch);
     }
     check_for_interrupts();

@@ -6,7 +6,7 @@ use sigfile::RowShape;
 use signature::bits::to_words;
 use signature::similarity::{Measure, Popcounts};
 
-use super::{Change, Judge, JudgedRow, Subject};
+use super::{Change, Comparability, Comparator, ComparedRow, PreparedRow};
 use crate::guard::options::GuardOptions;
 use access::SignatureType;
 use pg::error::OrRaise;
@@ -24,30 +24,13 @@ impl<'a> ComparedSignature<'a> {
     /// # Safety
     /// `value` is of this type, not NULL, and lives as long as `'a`.
     #[inline]
-    pub unsafe fn of(of_type: SignatureType, value: pg_sys::Datum) -> ComparedSignature<'a> {
+    pub unsafe fn new(of_type: SignatureType, value: pg_sys::Datum) -> ComparedSignature<'a> {
         // SAFETY: the caller knows the type.
         unsafe {
             match of_type {
                 SignatureType::Filter => ComparedSignature::Filter(Bloom::from_raw(value)),
                 SignatureType::Bits => ComparedSignature::Bits(MinhashBits::from_raw(value)),
             }
-        }
-    }
-
-    /// Another one of the same type.
-    ///
-    /// # Safety
-    /// `value` is of the type of this one, not NULL, and lives as long as `'b`.
-    #[inline]
-    pub unsafe fn other<'b>(&self, value: pg_sys::Datum) -> ComparedSignature<'b> {
-        // SAFETY: the caller says so.
-        unsafe { ComparedSignature::of(self.of_type(), value) }
-    }
-
-    fn of_type(&self) -> SignatureType {
-        match self {
-            ComparedSignature::Filter(_) => SignatureType::Filter,
-            ComparedSignature::Bits(_) => SignatureType::Bits,
         }
     }
 
@@ -101,9 +84,7 @@ impl<'a> ComparedSignature<'a> {
     pub fn query(&self, threshold: f64) -> pg_sys::Datum {
         match self {
             ComparedSignature::Filter(bloom) => NewQuery::new(&bloom.view(), threshold).datum(),
-            ComparedSignature::Bits(bits) => {
-                NewMinhashQuery::at_least(&bits.view(), threshold).datum()
-            }
+            ComparedSignature::Bits(b) => NewMinhashQuery::at_least(&b.view(), threshold).datum(),
         }
     }
 
@@ -136,29 +117,46 @@ impl<'a> ComparedSignature<'a> {
 }
 
 /// Rows are as similar as their signatures.
-pub struct SignatureJudge {
+#[derive(Clone, Copy)]
+pub struct SignatureComparator {
     threshold: f64,
-    ignores_full: bool,
+    /// Otherwise full signatures are compared with none.
+    pub compares_full: bool,
     of_type: SignatureType,
 }
 
-impl SignatureJudge {
-    pub fn new(options: &GuardOptions, of_type: SignatureType) -> SignatureJudge {
-        SignatureJudge {
+impl SignatureComparator {
+    pub fn new(options: &GuardOptions, of_type: SignatureType) -> SignatureComparator {
+        SignatureComparator {
             threshold: options.threshold,
-            ignores_full: options.ignores_full(),
+            compares_full: options.compares_full,
             of_type,
         }
     }
 
-    fn signature(&self, row: JudgedRow<'_>) -> Option<ComparedSignature<'_>> {
+    /// A row to be compared with those whose signatures are at least so similar; `None` without a signature.
+    pub fn row<'a>(
+        mut self,
+        row: ComparedRow<'a>,
+        threshold: impl FnOnce(Measure) -> f64,
+    ) -> Option<SignatureRow<'a>> {
+        let signature = self.signature(row)?;
+        self.threshold = threshold(signature.measure());
+        Some(SignatureRow {
+            signature,
+            comparator: self,
+        })
+    }
+
+    #[inline]
+    fn signature<'a>(&self, row: ComparedRow<'a>) -> Option<ComparedSignature<'a>> {
         // SAFETY: the column is one of signatures of this type; the value lives as long as the row does.
-        let of = |value| unsafe { ComparedSignature::of(self.of_type, value) };
+        let of = |value| unsafe { ComparedSignature::new(self.of_type, value) };
         row.value(0).map(of)
     }
 }
 
-impl Judge for SignatureJudge {
+impl Comparator for SignatureComparator {
     fn reads(&self) -> &'static str {
         "signatures"
     }
@@ -167,37 +165,57 @@ impl Judge for SignatureJudge {
         Ok(vec![signature])
     }
 
-    fn searched_from(&self, _measure: Measure) -> f64 {
+    fn candidate_threshold(&self, _measure: Measure) -> f64 {
         self.threshold
     }
 
-    fn ignores(&self, signature: &ComparedSignature<'_>) -> bool {
-        self.ignores_full && signature.is_full()
+    fn comparability(&self, row: ComparedRow<'_>) -> Comparability {
+        match self.signature(row) {
+            Some(signature) if signature.is_empty() => Comparability::Nothing,
+            Some(signature) if !self.compares_full && signature.is_full() => Comparability::Full,
+            Some(_) => Comparability::Comparable,
+            None => Comparability::Nothing,
+        }
     }
 
-    fn subject(&self, _row: JudgedRow<'_>) -> Option<Box<dyn Subject>> {
-        Some(Box::new(BySignature))
+    fn prepare<'a>(&'a self, row: ComparedRow<'a>) -> Option<Box<dyn PreparedRow + 'a>> {
+        let row = self.row(row, |_| self.threshold)?;
+        Some(Box::new(row))
     }
 
-    fn change(&self, old: JudgedRow<'_>, new: JudgedRow<'_>) -> Option<Change> {
+    fn change(&self, old: ComparedRow<'_>, new: ComparedRow<'_>) -> Option<Change> {
         let (old, new) = (self.signature(old)?, self.signature(new));
         if old.is_empty() {
             return None;
         }
-        let similarity = new.as_ref().map(|new| old.similarity(new).or_raise());
+        let similarity = new
+            .as_ref()
+            .map_or(0.0, |new| old.similarity(new).or_raise());
         let is_empty = new.is_none_or(|new| new.is_empty());
-        Some(Change {
-            similarity: similarity.unwrap_or(0.0),
-            without: is_empty.then_some("signature"),
-        })
+        let lacks = is_empty.then_some("signature");
+        Some(Change { similarity, lacks })
     }
 }
 
-/// Candidates are found by what they are compared by.
-struct BySignature;
+/// A row that is compared by its signature.
+pub struct SignatureRow<'a> {
+    signature: ComparedSignature<'a>,
+    comparator: SignatureComparator,
+}
 
-impl Subject for BySignature {
-    fn similarity(&self, of_signatures: f64, _candidate: JudgedRow<'_>) -> Option<f64> {
-        Some(of_signatures)
+impl PreparedRow for SignatureRow<'_> {
+    fn query(&self) -> pg_sys::Datum {
+        self.signature.query(self.comparator.threshold)
+    }
+
+    #[inline]
+    fn similarity(&self, candidate: ComparedRow<'_>) -> Option<f64> {
+        let other = self.comparator.signature(candidate)?;
+        let similarity = self.signature.similarity(&other).or_raise();
+        let is_similar = similarity >= self.comparator.threshold
+            // An empty signature is similar to nothing, even at threshold 0.
+            && !other.is_empty()
+            && (self.comparator.compares_full || !other.is_full());
+        is_similar.then_some(similarity)
     }
 }

@@ -9,31 +9,39 @@ use sigfile::shape::margin;
 use signature::similarity::Measure;
 use text::tokens::{Overlap, TokenHashList, TokenHashes};
 
-use super::by_signature::ComparedSignature;
-use super::{Change, Judge, JudgedRow, Subject};
+use super::by_signature::{SignatureComparator, SignatureRow};
+use super::{Change, Comparability, Comparator, ComparedRow, PreparedRow};
 use crate::guard::options::GuardOptions;
-use crate::guard::tables::column::{check_stored, undefined_column, wrong_type};
+use crate::guard::tables::{check_stored, column_number, wrong_type};
 use pg::error::OrRaise;
 use pg::{catalog, check_for_interrupts};
 use types::Tokens;
 
-/// The place of the tokens among the judge's columns.
+/// The place of the tokens among the comparator's columns.
 const TOKENS: usize = 1;
 
 /// Rows are as similar as their tokens. Full signatures do no harm.
-pub struct TokenJudge {
+pub struct TokenComparator {
     /// Of type `text[]`, or `varchar[]`, which has the same bytes.
     column: CString,
+    signatures: SignatureComparator,
     threshold: f64,
     margin: Option<f64>,
     /// By what measure was searched last, and from which similarity on.
     searched: Cell<Option<(Measure, f64)>>,
 }
 
-impl TokenJudge {
-    pub fn new(options: &GuardOptions, column: CString) -> TokenJudge {
-        TokenJudge {
+impl TokenComparator {
+    /// Full signatures do no harm.
+    pub fn new(
+        options: &GuardOptions,
+        mut signatures: SignatureComparator,
+        column: CString,
+    ) -> TokenComparator {
+        signatures.compares_full = true;
+        TokenComparator {
             column,
+            signatures,
             threshold: options.threshold,
             margin: options.margin,
             searched: Cell::new(None),
@@ -41,51 +49,72 @@ impl TokenJudge {
     }
 }
 
-impl Judge for TokenJudge {
+impl Comparator for TokenComparator {
     fn reads(&self) -> &'static str {
         "signatures and tokens"
     }
 
     fn columns(&self, table: pg_sys::Oid, signature: i16) -> Result<Vec<i16>> {
-        let name = &self.column;
-        let Some(number) = catalog::column(table, name) else {
-            return Err(undefined_column(table, name));
-        };
+        let number = column_number(table, &self.column)?;
         let base = catalog::base_type(table, number).0;
         if ![pg_sys::TEXTARRAYOID, pg_sys::VARCHARARRAYOID].contains(&base) {
             let is = catalog::column_type(table, number);
-            return Err(wrong_type("relation", table, name, is, c"text[]"));
+            return Err(wrong_type("relation", table, &self.column, is, c"text[]"));
         }
         check_stored(table, number)?;
         Ok(vec![signature, number])
     }
 
-    fn searched_from(&self, measure: Measure) -> f64 {
-        match self.searched.get() {
-            Some((by, from)) if by == measure => from,
-            _ => {
-                let from = margin::searched(measure, self.threshold, self.margin);
-                self.searched.set(Some((measure, from)));
-                from
-            }
-        }
+    fn candidate_threshold(&self, measure: Measure) -> f64 {
+        let known = self.searched.get().filter(|(by, _)| *by == measure);
+        let from = || margin::searched(measure, self.threshold, self.margin);
+        let from = known.map_or_else(from, |(_, from)| from);
+        self.searched.set(Some((measure, from)));
+        from
     }
 
-    fn ignores(&self, _signature: &ComparedSignature<'_>) -> bool {
-        false
+    fn comparability(&self, row: ComparedRow<'_>) -> Comparability {
+        self.signatures.comparability(row)
     }
 
-    fn subject(&self, row: JudgedRow<'_>) -> Option<Box<dyn Subject>> {
-        let tokens = HashedTokens::of(row, self.threshold)?;
-        Some(Box::new(tokens))
+    fn prepare<'a>(&'a self, row: ComparedRow<'a>) -> Option<Box<dyn PreparedRow + 'a>> {
+        let tokens = HashedTokens::new(row)?;
+        let signature = self
+            .signatures
+            .row(row, |by| self.candidate_threshold(by))?;
+        let threshold = self.threshold;
+        Some(Box::new(TokenRow {
+            signature,
+            tokens,
+            threshold,
+        }))
     }
 
-    fn change(&self, old: JudgedRow<'_>, new: JudgedRow<'_>) -> Option<Change> {
-        let similarity = HashedTokens::of(old, 0.0)?.exact_similarity(new);
+    fn change(&self, old: ComparedRow<'_>, new: ComparedRow<'_>) -> Option<Change> {
+        let similarity = HashedTokens::new(old)?.exact_similarity(new);
         Some(Change {
             similarity: similarity.unwrap_or(0.0),
-            without: similarity.is_none().then_some("tokens"),
+            lacks: similarity.is_none().then_some("tokens"),
         })
+    }
+}
+
+/// A row that is compared by its tokens, with those whose signatures are similar enough.
+struct TokenRow<'a> {
+    signature: SignatureRow<'a>,
+    tokens: HashedTokens,
+    threshold: f64,
+}
+
+impl PreparedRow for TokenRow<'_> {
+    fn query(&self) -> pg_sys::Datum {
+        self.signature.query()
+    }
+
+    fn similarity(&self, candidate: ComparedRow<'_>) -> Option<f64> {
+        self.signature.similarity(candidate)?;
+        let exact = self.tokens.exact_similarity(candidate)?;
+        (exact >= self.threshold).then_some(exact)
     }
 }
 
@@ -94,28 +123,26 @@ struct HashedTokens {
     set: TokenHashes,
     /// The hashes of the last candidate's; kept for their memory.
     other: RefCell<TokenHashList>,
-    threshold: f64,
 }
 
 impl HashedTokens {
     /// `None` if there are no tokens, or NULL: then nothing is similar.
     ///
     /// Errors: an array of more than one dimension; out of memory.
-    fn of(row: JudgedRow<'_>, threshold: f64) -> Option<HashedTokens> {
+    fn new(row: ComparedRow<'_>) -> Option<HashedTokens> {
         // SAFETY: the column is one of tokens, as `columns` has found, and the row stays during the call.
         let tokens = unsafe { Tokens::new(row.value(TOKENS)?) }.or_raise();
         let set = TokenHashes::new(tokens.bytes(), check_for_interrupts).or_raise();
         (!set.is_empty()).then(|| HashedTokens {
             set,
             other: RefCell::default(),
-            threshold,
         })
     }
 
     /// In [0,1]; `None` if the other row has no tokens, or NULL.
     ///
-    /// Errors: as for [`HashedTokens::of`].
-    fn exact_similarity(&self, other: JudgedRow<'_>) -> Option<f64> {
+    /// Errors: as for [`HashedTokens::new`].
+    fn exact_similarity(&self, other: ComparedRow<'_>) -> Option<f64> {
         // SAFETY: the column is one of tokens, as `columns` has found, and the row stays during the call.
         let tokens = unsafe { Tokens::new(other.value(TOKENS)?) }.or_raise();
         let mut list = self.other.borrow_mut();
@@ -127,12 +154,5 @@ impl HashedTokens {
         let other = list.sort_distinct(check_for_interrupts);
         let overlap = || Overlap::of_hashes(&self.set, other, check_for_interrupts);
         (!other.is_empty()).then(|| overlap().jaccard())
-    }
-}
-
-impl Subject for HashedTokens {
-    fn similarity(&self, _of_signatures: f64, candidate: JudgedRow<'_>) -> Option<f64> {
-        let exact = self.exact_similarity(candidate)?;
-        (exact >= self.threshold).then_some(exact)
     }
 }

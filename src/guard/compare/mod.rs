@@ -1,9 +1,9 @@
 //! Who is compared with whom, and how similar two rows are.
 //!
-//! A judge reads some columns of a row and says how similar candidates are to it: [`by_signature`] by signatures alone,
-//! [`by_tokens`] by the tokens that option `verify` names. Another judge is a file beside them that implements
-//! [`Judge`], and a line in [`judge`]. [`within`] leaves out rows that are not to be compared, [`decisions`] those that
-//! people have judged different.
+//! A comparator reads some columns of a row and says how similar candidates are to it: [`by_signature`] by signatures
+//! alone, [`by_tokens`] by the tokens that option `verify` names. Another one is a file beside them that implements
+//! [`Comparator`], and a line in [`comparator`]. [`within`] leaves out rows that are not to be compared, [`decisions`]
+//! those that people have decided about.
 
 pub mod by_signature;
 pub mod by_tokens;
@@ -14,30 +14,19 @@ use base::Result;
 use pgrx::pg_sys;
 use signature::similarity::Measure;
 
-use by_signature::{ComparedSignature, SignatureJudge};
-use by_tokens::TokenJudge;
+use by_signature::SignatureComparator;
+use by_tokens::TokenComparator;
 
 use super::options::GuardOptions;
 use super::row::Row;
+use super::tables::{check_stored, signature_column, PrimaryKey, SignatureColumn};
 use access::SignatureType;
-
-/// A row, and the columns of its table that a judge reads, in the judge's order.
-#[derive(Clone, Copy)]
-pub struct JudgedRow<'a> {
-    pub row: &'a Row,
-    pub columns: &'a [i16],
-}
-
-impl JudgedRow<'_> {
-    /// The value of the judge's column of this place, `None` for NULL.
-    pub fn value(&self, place: usize) -> Option<pg_sys::Datum> {
-        self.row.get(self.columns[place])
-    }
-}
+use pg::relation::OpenRelation;
+use within::WithinColumns;
 
 /// How rows are compared. Its columns come in an order of its own; the first is the signature, by which candidates are
 /// searched for.
-pub trait Judge {
+pub trait Comparator {
     /// What its columns hold, for messages.
     fn reads(&self) -> &'static str;
 
@@ -46,37 +35,142 @@ pub trait Judge {
     /// Errors: there is no such column (42703), it is of another type (42804), or virtual (0A000).
     fn columns(&self, table: pg_sys::Oid, signature: i16) -> Result<Vec<i16>>;
 
-    /// From which similarity of signatures on rows are candidates.
-    fn searched_from(&self, measure: Measure) -> f64;
+    /// The least similarity of the signatures of rows that are similar, by this measure: other rows are no candidates.
+    /// It is below what the measure can give where signatures say nothing.
+    fn candidate_threshold(&self, measure: Measure) -> f64;
 
-    /// Whether a signature says so little that it is compared with none.
-    fn ignores(&self, signature: &ComparedSignature<'_>) -> bool;
+    /// Whether a row can be compared, as far as its signature says.
+    fn comparability(&self, row: ComparedRow<'_>) -> Comparability;
 
-    /// What candidates for a row are compared with; `None` if nothing is similar to it.
-    fn subject(&self, row: JudgedRow<'_>) -> Option<Box<dyn Subject>>;
+    /// A row that is checked; `None` if nothing is similar to it.
+    fn prepare<'a>(&'a self, row: ComparedRow<'a>) -> Option<Box<dyn PreparedRow + 'a>>;
 
-    /// What has become of a row that is changed; `None` if it was nobody's.
-    fn change(&self, old: JudgedRow<'_>, new: JudgedRow<'_>) -> Option<Change>;
+    /// What has become of a row that is changed; `None` if it could be compared with none.
+    fn change(&self, old: ComparedRow<'_>, new: ComparedRow<'_>) -> Option<Change>;
 }
 
 /// A row that is checked, ready to be compared with candidates.
-pub trait Subject {
-    /// The similarity to a candidate, in [0,1]; `None` if it is below the threshold. That of their signatures is known.
-    fn similarity(&self, of_signatures: f64, candidate: JudgedRow<'_>) -> Option<f64>;
+pub trait PreparedRow {
+    /// What an index of signatures is asked for: a `bloom_query` or a `minhash_query` in the current memory context.
+    fn query(&self) -> pg_sys::Datum;
+
+    /// The similarity to a candidate that has a signature, in [0,1]; `None` if it is below the threshold.
+    ///
+    /// Errors: the signatures are of different shapes; a value cannot be read.
+    fn similarity(&self, candidate: ComparedRow<'_>) -> Option<f64>;
+}
+
+/// Whether a row can be compared with others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Comparability {
+    /// It has no signature, or an empty one, which is similar to nothing.
+    Nothing,
+    /// Its signature says too little.
+    Full,
+    Comparable,
 }
 
 /// What has become of a row.
 pub struct Change {
     /// To what it was. An estimate may be below 0.
     pub similarity: f64,
-    /// What it has no more, by which it could be compared.
-    pub without: Option<&'static str>,
+    /// What it lacks now, by which it could be compared.
+    pub lacks: Option<&'static str>,
 }
 
-/// The judge that the options ask for, where signatures are of this type.
-pub fn judge(options: &GuardOptions, of_type: SignatureType) -> Box<dyn Judge> {
+/// The comparator that the options ask for, where signatures are of this type.
+fn comparator(options: &GuardOptions, of_type: SignatureType) -> Box<dyn Comparator> {
+    let signatures = SignatureComparator::new(options, of_type);
     match &options.verify {
-        None => Box::new(SignatureJudge::new(options, of_type)),
-        Some(column) => Box::new(TokenJudge::new(options, column.clone())),
+        None => Box::new(signatures),
+        Some(column) => Box::new(TokenComparator::new(options, signatures, column.clone())),
+    }
+}
+
+/// A row, and the columns of its table that a comparator reads, in the comparator's order.
+#[derive(Clone, Copy)]
+pub struct ComparedRow<'a> {
+    pub row: &'a Row,
+    columns: &'a [i16],
+}
+
+impl<'a> ComparedRow<'a> {
+    /// The value of the comparator's column of this place, `None` for NULL.
+    pub fn value(self, place: usize) -> Option<pg_sys::Datum> {
+        self.row.get(self.columns[place])
+    }
+
+    /// All values in the comparator's order: of signatures and arrays, which are varlenas.
+    pub fn values(self) -> impl Iterator<Item = Option<pg_sys::Datum>> + 'a {
+        self.columns.iter().map(move |&column| self.row.get(column))
+    }
+}
+
+/// A table whose rows are compared, with the columns that this needs.
+pub struct ComparedTable {
+    pub oid: pg_sys::Oid,
+    pub signature: SignatureColumn,
+    /// The columns that the comparator reads, in its order.
+    pub columns: Vec<i16>,
+    /// The columns in which rows must be equal to be compared.
+    pub within: WithinColumns,
+    pub key: Option<PrimaryKey>,
+}
+
+impl ComparedTable {
+    /// The table that a trigger fires for, which is locked, and how its rows are compared.
+    ///
+    /// Errors: it has no signature column of this name (42703, 42804), or a virtual one (0A000); those of
+    /// [`WithinColumns::new`] and [`Comparator::columns`].
+    pub fn guarded(
+        oid: pg_sys::Oid,
+        options: &GuardOptions,
+    ) -> Result<(ComparedTable, Box<dyn Comparator>)> {
+        let signature = signature_column(oid, &options.column, None)?;
+        check_stored(oid, signature.number)?;
+        let comparator = comparator(options, signature.of_type);
+        let within = WithinColumns::new(oid, &options.within, signature.number)?;
+        let table = ComparedTable::new(oid, signature, within, &*comparator)?;
+        Ok((table, comparator))
+    }
+
+    /// A locked table that is searched for rows similar to those of this one.
+    ///
+    /// Errors: those of [`WithinColumns::in_table`], [`signature_column`] and [`Comparator::columns`].
+    pub fn searched(
+        &self,
+        oid: pg_sys::Oid,
+        options: &GuardOptions,
+        comparator: &dyn Comparator,
+    ) -> Result<ComparedTable> {
+        let within = self.within.in_table(oid, &options.within)?;
+        let signature = signature_column(oid, options.searched_column(), None)?;
+        ComparedTable::new(oid, signature, within, comparator)
+    }
+
+    fn new(
+        oid: pg_sys::Oid,
+        signature: SignatureColumn,
+        within: WithinColumns,
+        comparator: &dyn Comparator,
+    ) -> Result<ComparedTable> {
+        Ok(ComparedTable {
+            oid,
+            signature,
+            columns: comparator.columns(oid, signature.number)?,
+            within,
+            key: PrimaryKey::new(&OpenRelation::locked_table(oid)),
+        })
+    }
+
+    /// A row of this table as the comparator reads it.
+    pub fn row<'a>(&'a self, row: &'a Row) -> ComparedRow<'a> {
+        let columns = &self.columns;
+        ComparedRow { row, columns }
+    }
+
+    /// The columns of the primary key, if there is one.
+    pub fn key_columns(&self) -> &[i16] {
+        self.key.as_ref().map_or(&[], |key| &key.columns)
     }
 }

@@ -4,10 +4,13 @@ use base::{Error, Result};
 use pg::error::sql_error;
 use std::ffi::{CStr, CString};
 
-use pgrx::{pg_sys, PgSqlErrorCode};
+use pgrx::pg_sys;
+use pgrx::PgSqlErrorCode::{
+    ERRCODE_DUPLICATE_COLUMN, ERRCODE_INVALID_COLUMN_REFERENCE, ERRCODE_UNDEFINED_FUNCTION,
+};
 
 use crate::guard::row::Row;
-use crate::guard::tables::column::{check_stored, undefined_column, wrong_type};
+use crate::guard::tables::{check_stored, column_number, wrong_type};
 use pg::catalog;
 use pg::ffi;
 use pg::message::words;
@@ -25,54 +28,52 @@ struct WithinColumn {
     collation: pg_sys::Oid,
 }
 
-/// An equality operator of a column that a search by an index can use.
-pub struct EqualityOf {
-    /// The default equality operator of the type.
-    pub operator: pg_sys::Oid,
-    pub collation: pg_sys::Oid,
-}
-
 impl WithinColumns {
     /// The columns of a locked table that have these names; `signature` is the number of its signature column.
     ///
     /// Errors: there is no such column (42703), it is the signature column or a system column (42P10), it is named
     /// twice (42701), it is virtual (0A000), or its type has no default equality operator (42883).
-    pub fn of(table: pg_sys::Oid, names: &[CString], signature: i16) -> Result<WithinColumns> {
+    pub fn new(table: pg_sys::Oid, names: &[CString], signature: i16) -> Result<WithinColumns> {
         let mut columns: Vec<WithinColumn> = Vec::new();
         for name in names {
             let number = number_of(table, name)?;
             if number == signature {
-                return Err(not_within(words!("signature column"), table, name));
+                return Err(not_within("signature column", table, name));
             }
             if columns.iter().any(|column| column.number == number) {
                 return Err(sql_error(
-                    PgSqlErrorCode::ERRCODE_DUPLICATE_COLUMN,
+                    ERRCODE_DUPLICATE_COLUMN,
                     words!(
                         "column \"{}\" is named twice in option \"within\" of bloom_guard",
                         name
                     ),
                 ));
             }
-            let (mut of_type, mut typmod, mut collation) =
-                (pg_sys::InvalidOid, 0, pg_sys::InvalidOid);
+            let (mut of_type, mut typmod) = (pg_sys::InvalidOid, 0);
+            let mut collation = pg_sys::InvalidOid;
+            let (t, m, c) = (&mut of_type, &mut typmod, &mut collation);
             // SAFETY: the column exists, and three variables are given for its properties.
-            unsafe {
-                pg_sys::get_atttypetypmodcoll(
-                    table,
-                    number,
-                    &mut of_type,
-                    &mut typmod,
-                    &mut collation,
-                );
-            }
+            unsafe { pg_sys::get_atttypetypmodcoll(table, number, t, m, c) };
             check_stored(table, number)?;
             let column = WithinColumn {
                 number,
                 of_type,
                 collation,
             };
-            if column.equality().operator == pg_sys::InvalidOid {
-                return Err(no_equality(table, name, of_type));
+            if column.equality() == pg_sys::InvalidOid {
+                let of_type = catalog::type_name(of_type);
+                return Err(sql_error(
+                    ERRCODE_UNDEFINED_FUNCTION,
+                    words!(
+                        "could not identify an equality operator for type {}",
+                        of_type
+                    ),
+                )
+                .detail(words!(
+                    "Option \"within\" of bloom_guard names column \"{}\" of relation \"{}\".",
+                    name,
+                    catalog::name(table)
+                )));
             }
             columns.push(column);
         }
@@ -112,10 +113,12 @@ impl WithinColumns {
         self.columns.iter().map(|column| column.number)
     }
 
-    /// The place of the column with this number in the list, with what compares its values.
-    pub fn equality(&self, number: i16) -> Option<(usize, EqualityOf)> {
+    /// The place of the column with this number in the list, the default equality operator of its type, and its
+    /// collation.
+    pub fn equality(&self, number: i16) -> Option<(usize, pg_sys::Oid, pg_sys::Oid)> {
         let place = self.columns.iter().position(|c| c.number == number)?;
-        Some((place, self.columns[place].equality()))
+        let column = &self.columns[place];
+        Some((place, column.equality(), column.collation))
     }
 
     /// The values of a row of the table; `None` if one of them is NULL, so that no row is equal. They are valid as long
@@ -178,12 +181,10 @@ impl WithinColumn {
         unsafe { pg_sys::lookup_type_cache(self.of_type, flags as i32) }
     }
 
-    fn equality(&self) -> EqualityOf {
-        EqualityOf {
-            // SAFETY: entries of the type cache are never freed.
-            operator: unsafe { (*self.entry()).eq_opr },
-            collation: self.collation,
-        }
+    /// The default equality operator of the type; invalid if there is none.
+    fn equality(&self) -> pg_sys::Oid {
+        // SAFETY: entries of the type cache are never freed.
+        unsafe { (*self.entry()).eq_opr }
     }
 }
 
@@ -192,16 +193,15 @@ impl WithinColumn {
 /// Errors: there is none (42703), or it is a system column (42P10).
 fn number_of(table: pg_sys::Oid, name: &CStr) -> Result<i16> {
     // SAFETY: a look-up in the catalogs by OID and by a C string.
-    match unsafe { pg_sys::get_attnum(table, name.as_ptr()) } {
-        0 => Err(undefined_column(table, name)),
-        number if number < 0 => Err(not_within(words!("system column"), table, name)),
-        number => Ok(number),
+    if unsafe { pg_sys::get_attnum(table, name.as_ptr()) } < 0 {
+        return Err(not_within("system column", table, name));
     }
+    column_number(table, name)
 }
 
-fn not_within(what: Vec<u8>, table: pg_sys::Oid, name: &CStr) -> Error {
+fn not_within(what: &str, table: pg_sys::Oid, name: &CStr) -> Error {
     sql_error(
-        PgSqlErrorCode::ERRCODE_INVALID_COLUMN_REFERENCE,
+        ERRCODE_INVALID_COLUMN_REFERENCE,
         words!(
             "option \"within\" of bloom_guard cannot name {} \"{}\" of relation \"{}\"",
             what,
@@ -209,19 +209,4 @@ fn not_within(what: Vec<u8>, table: pg_sys::Oid, name: &CStr) -> Error {
             catalog::name(table)
         ),
     )
-}
-
-fn no_equality(table: pg_sys::Oid, name: &CStr, of_type: pg_sys::Oid) -> Error {
-    sql_error(
-        PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION,
-        words!(
-            "could not identify an equality operator for type {}",
-            catalog::type_name(of_type)
-        ),
-    )
-    .detail(words!(
-        "Option \"within\" of bloom_guard names column \"{}\" of relation \"{}\".",
-        name,
-        catalog::name(table)
-    ))
 }

@@ -3,6 +3,7 @@
 //! They are texts in any encoding of a server, of which only ASCII is understood. What a message quotes stands there
 //! byte by byte, so it is in the same encoding.
 
+use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
 /// What happens to a row that is too similar to another one.
@@ -19,61 +20,25 @@ pub enum GuardAction {
 }
 
 impl GuardAction {
-    /// All that there are.
-    pub const ALL: [GuardAction; 4] = [
-        GuardAction::Reject,
-        GuardAction::Warn,
-        GuardAction::Skip,
-        GuardAction::Flag,
+    /// All that there are, as the trigger's arguments name them.
+    const NAMED: [(&'static str, GuardAction); 4] = [
+        ("reject", GuardAction::Reject),
+        ("warn", GuardAction::Warn),
+        ("skip", GuardAction::Skip),
+        ("flag", GuardAction::Flag),
     ];
 
     /// As the trigger's arguments name it.
     pub fn name(self) -> &'static str {
-        match self {
-            GuardAction::Reject => "reject",
-            GuardAction::Warn => "warn",
-            GuardAction::Skip => "skip",
-            GuardAction::Flag => "flag",
-        }
+        let mut named = GuardAction::NAMED.iter();
+        named
+            .find(|(_, action)| *action == self)
+            .map_or("", |(name, _)| name)
     }
 
     /// Whether the trigger must fire BEFORE the event. Otherwise it must fire AFTER it.
     pub fn is_before(self) -> bool {
         self == GuardAction::Skip
-    }
-}
-
-/// What a guard does about signatures that are full.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FullSignatures {
-    /// They are compared with none.
-    Ignore,
-    /// They are compared as others are.
-    Reject,
-}
-
-impl FullSignatures {
-    /// As the trigger's arguments name it.
-    pub fn name(self) -> &'static str {
-        match self {
-            FullSignatures::Ignore => "ignore",
-            FullSignatures::Reject => "reject",
-        }
-    }
-
-    fn of_name(text: &CStr) -> Result<FullSignatures, ArgumentError> {
-        let all = [FullSignatures::Ignore, FullSignatures::Reject];
-        let known = all
-            .into_iter()
-            .find(|one| one.name().as_bytes() == text.to_bytes());
-        known.ok_or_else(|| {
-            invalid(&[
-                b"option saturated of bloom_guard cannot be \"",
-                text.to_bytes(),
-                b"\"",
-            ])
-            .hint("Write ignore or reject.")
-        })
     }
 }
 
@@ -87,20 +52,12 @@ pub struct ArgumentError {
     pub hint: Option<&'static str>,
 }
 
-fn invalid(parts: &[&[u8]]) -> ArgumentError {
-    ArgumentError {
+/// An error without a hint if that is empty.
+fn invalid<T>(parts: &[&[u8]], hint: &'static str) -> Result<T, ArgumentError> {
+    Err(ArgumentError {
         message: parts.concat(),
-        hint: None,
-    }
-}
-
-impl ArgumentError {
-    fn hint(self, hint: &'static str) -> Self {
-        ArgumentError {
-            hint: Some(hint),
-            ..self
-        }
-    }
+        hint: Some(hint).filter(|hint| !hint.is_empty()),
+    })
 }
 
 /// The arguments of a trigger, as they were written.
@@ -129,8 +86,8 @@ pub struct GuardArguments {
     /// The column of tokens, of the guarded table and of the one that is searched: rows that may be similar are
     /// compared by these.
     pub verify: Option<CString>,
-    /// What is done about signatures that are full; `None`: they are ignored.
-    pub saturated: Option<FullSignatures>,
+    /// Whether signatures that are full are compared as others are. Otherwise they are compared with none.
+    pub compares_full: bool,
     /// By how much less than the threshold is searched for then, in [0,1]; `None`: as much as is needed.
     pub margin: Option<f64>,
     /// The name of the table of what people have decided about pairs.
@@ -138,18 +95,18 @@ pub struct GuardArguments {
 }
 
 /// The options that may stand behind the action.
-const OPTIONS: [&[u8]; 11] = [
-    b"review",
-    b"skipped",
-    b"blocklist",
-    b"blocklist_column",
-    b"message",
-    b"keep",
-    b"within",
-    b"verify",
-    b"margin",
-    b"saturated",
-    b"decisions",
+const OPTIONS: [&str; 11] = [
+    "review",
+    "skipped",
+    "blocklist",
+    "blocklist_column",
+    "message",
+    "keep",
+    "within",
+    "verify",
+    "margin",
+    "saturated",
+    "decisions",
 ];
 
 impl GuardArguments {
@@ -157,123 +114,121 @@ impl GuardArguments {
     pub fn parse(args: &[impl AsRef<CStr>]) -> Result<Self, ArgumentError> {
         let [column, threshold, action, options @ ..] = args else {
             let n = args.len().to_string();
-            return Err(invalid(&[
-                b"trigger function bloom_guard needs three arguments or more, not ",
-                n.as_bytes(),
-            ])
-            .hint("Write EXECUTE FUNCTION bloom_guard('signature column', 'threshold', 'action'), then pairs of \
-                option and value."));
+            return invalid(
+                &[b"trigger function bloom_guard needs three arguments or more, not ", n.as_bytes()],
+                "Write EXECUTE FUNCTION bloom_guard('signature column', 'threshold', 'action'), then pairs of \
+                    option and value.",
+            );
         };
-        let threshold = parse_similarity(b"threshold", threshold.as_ref())?;
-        let action = parse_action(action.as_ref())?;
-        let mut given: [Option<&CStr>; OPTIONS.len()] = [None; OPTIONS.len()];
-        for pair in options.chunks(2) {
-            let name = pair[0].as_ref().to_bytes();
-            let Some(place) = OPTIONS.iter().position(|option| *option == name) else {
-                return Err(
-                    invalid(&[b"unrecognized option \"", name, b"\" of bloom_guard"]).hint(
-                        "Options are review, skipped, blocklist, blocklist_column, message, keep, within, verify, \
-                            margin, saturated and decisions.",
-                    ),
-                );
-            };
-            let Some(value) = pair.get(1) else {
-                return Err(
-                    invalid(&[b"option \"", name, b"\" of bloom_guard has no value"]).hint(
-                        "The arguments behind the action are pairs of an option and its value.",
-                    ),
-                );
-            };
-            if given[place].replace(value.as_ref()).is_some() {
-                return Err(invalid(&[
-                    b"option \"",
-                    name,
-                    b"\" of bloom_guard is given twice",
-                ]));
-            }
-        }
-        let [review, skipped, list, list_column, message, keep, within, verify, margin, saturated, decisions] =
-            given;
-        let [review, skipped, list, list_column, message, within, verify, decisions] = [
-            review,
-            skipped,
-            list,
-            list_column,
-            message,
-            within,
-            verify,
-            decisions,
-        ]
-        .map(|text| text.map(CStr::to_owned));
-        let keep = keep.map(|text| parse_similarity(b"similarity to keep", text));
+        let similarity = "Write a similarity, such as 0.85.";
+        let threshold = parse_number("threshold", threshold.as_ref(), similarity)?;
+        let name = action.as_ref().to_bytes();
+        let Some(action) = of_name(&GuardAction::NAMED, name) else {
+            let hint = "Actions are reject, warn, skip and flag.";
+            return invalid(
+                &[b"unrecognized action \"", name, b"\" of bloom_guard"],
+                hint,
+            );
+        };
+        let mut given = parse_options(options)?;
+        let mut option = |name: &str| given.remove(name.as_bytes());
+        let number = |what, text: Option<&CStr>, hint| {
+            text.map(|text| parse_number(what, text, hint)).transpose()
+        };
+        let keep = number("similarity to keep", option("keep"), similarity)?;
+        let compares_full = option("saturated").map_or(Ok(false), |text| {
+            of_name(&[("ignore", false), ("reject", true)], text.to_bytes()).map_or_else(
+                || {
+                    let parts = [
+                        b"option saturated of bloom_guard cannot be \"",
+                        text.to_bytes(),
+                        b"\"",
+                    ];
+                    invalid(&parts, "Write ignore or reject.")
+                },
+                Ok,
+            )
+        })?;
+        let difference = "Write a difference of similarities, such as 0.1.";
+        let margin = number("margin", option("margin"), difference)?;
+        let mut text = |name| option(name).map(CStr::to_owned);
         let parsed = GuardArguments {
             column: column.as_ref().to_owned(),
             threshold,
             action,
-            review,
-            skipped,
-            list,
-            list_column,
-            message,
-            keep: keep.transpose()?,
-            within,
-            verify,
-            saturated: saturated.map(FullSignatures::of_name).transpose()?,
-            margin: margin.map(parse_margin).transpose()?,
-            decisions,
+            review: text("review"),
+            skipped: text("skipped"),
+            list: text("blocklist"),
+            list_column: text("blocklist_column"),
+            message: text("message"),
+            keep,
+            within: text("within"),
+            verify: text("verify"),
+            compares_full,
+            margin,
+            decisions: text("decisions"),
         };
         parsed.check()?;
         Ok(parsed)
     }
 
+    /// Errors: options that do not fit each other, or the action.
     fn check(&self) -> Result<(), ArgumentError> {
         let flags = self.action == GuardAction::Flag;
-        if flags && self.review.is_none() {
-            return Err(invalid(&[b"action flag needs option \"review\""])
-                .hint("Add 'review', 'schema.table' to the arguments."));
-        }
-        if !flags && self.review.is_some() {
-            return Err(invalid(&[
-                b"option \"review\" needs action flag, not ",
-                self.action.name().as_bytes(),
-            ])
-            .hint("Take action flag, or leave the option out."));
-        }
-        if self.skipped.is_some() && self.action != GuardAction::Skip {
-            return Err(invalid(&[
-                b"option \"skipped\" needs action skip, not ",
-                self.action.name().as_bytes(),
-            ])
-            .hint("Take action skip, or leave the option out."));
-        }
-        if flags && self.message.is_some() {
-            return Err(invalid(&[
-                b"option \"message\" has no use with action flag, which reports nothing",
-            ]));
-        }
-        if flags && self.keep.is_some() && self.list.is_some() {
-            // The keys of a pair would be of two tables, so a row paired with itself could not be told from others.
-            return Err(invalid(&[
-                b"option \"keep\" cannot be given with option \"blocklist\" and action flag",
-            ])
-            .hint(
+        let needs = |option, wanted| {
+            format!(
+                "option \"{option}\" needs action {wanted}, not {}",
+                self.action.name()
+            )
+        };
+        let (review, skipped) = (needs("review", "flag"), needs("skipped", "skip"));
+        let rules = [
+            (
+                flags && self.review.is_none(),
+                "action flag needs option \"review\"",
+                "Add 'review', 'schema.table' to the arguments.",
+            ),
+            (
+                !flags && self.review.is_some(),
+                &review,
+                "Take action flag, or leave the option out.",
+            ),
+            (
+                self.skipped.is_some() && self.action != GuardAction::Skip,
+                &skipped,
+                "Take action skip, or leave the option out.",
+            ),
+            (
+                flags && self.message.is_some(),
+                "option \"message\" has no use with action flag, which reports nothing",
+                "",
+            ),
+            (
+                // The keys of a pair would be of two tables, so a row paired with itself could not be told from others.
+                flags && self.keep.is_some() && self.list.is_some(),
+                "option \"keep\" cannot be given with option \"blocklist\" and action flag",
                 "Create two triggers, and let the one with keep check against the table itself.",
-            ));
-        }
-        if self.list_column.is_some() && self.list.is_none() {
-            return Err(invalid(&[
-                b"option \"blocklist_column\" needs option \"blocklist\"",
-            ]));
-        }
-        if self.verify.is_some() && self.threshold == 0.0 {
-            return Err(invalid(&[
-                b"threshold 0 of bloom_guard is out of range with option \"verify\"",
-            ])
-            .hint("Give a threshold above 0, such as 0.01, to find rows with tokens in common."));
-        }
-        if self.margin.is_some() && self.verify.is_none() {
-            return Err(invalid(&[b"option \"margin\" needs option \"verify\""])
-                .hint("Name the column of tokens by option verify, or leave the option out."));
+            ),
+            (
+                self.list_column.is_some() && self.list.is_none(),
+                "option \"blocklist_column\" needs option \"blocklist\"",
+                "",
+            ),
+            (
+                self.verify.is_some() && self.threshold == 0.0,
+                "threshold 0 of bloom_guard is out of range with option \"verify\"",
+                "Give a threshold above 0, such as 0.01, to find rows with tokens in common.",
+            ),
+            (
+                self.margin.is_some() && self.verify.is_none(),
+                "option \"margin\" needs option \"verify\"",
+                "Name the column of tokens by option verify, or leave the option out.",
+            ),
+        ];
+        for (is_broken, message, hint) in rules {
+            if is_broken {
+                return invalid(&[message.as_bytes()], hint);
+            }
         }
         Ok(())
     }
@@ -284,36 +239,55 @@ impl GuardArguments {
     }
 }
 
+/// The values of options by their names.
+///
+/// Errors: an option that there is not, one without a value, or one that is given twice.
+fn parse_options(options: &[impl AsRef<CStr>]) -> Result<HashMap<&[u8], &CStr>, ArgumentError> {
+    let mut given = HashMap::new();
+    for pair in options.chunks(2) {
+        let name = pair[0].as_ref().to_bytes();
+        if !OPTIONS.iter().any(|option| option.as_bytes() == name) {
+            return invalid(
+                &[b"unrecognized option \"", name, b"\" of bloom_guard"],
+                "Options are review, skipped, blocklist, blocklist_column, message, keep, within, verify, margin, \
+                    saturated and decisions.",
+            );
+        }
+        let Some(value) = pair.get(1) else {
+            return invalid(
+                &[b"option \"", name, b"\" of bloom_guard has no value"],
+                "The arguments behind the action are pairs of an option and its value.",
+            );
+        };
+        if given.insert(name, value.as_ref()).is_some() {
+            return invalid(
+                &[b"option \"", name, b"\" of bloom_guard is given twice"],
+                "",
+            );
+        }
+    }
+    Ok(given)
+}
+
+fn of_name<T: Copy>(all: &[(&str, T)], wanted: &[u8]) -> Option<T> {
+    let mut all = all.iter();
+    all.find(|(name, _)| name.as_bytes() == wanted)
+        .map(|(_, named)| *named)
+}
+
 /// `what` is what the number is, for the message.
-fn parse_similarity(what: &[u8], text: &CStr) -> Result<f64, ArgumentError> {
-    parse_number(what, text).map_err(|e| e.hint("Write a similarity, such as 0.85."))
-}
-
-fn parse_margin(text: &CStr) -> Result<f64, ArgumentError> {
-    let hint = "Write a difference of similarities, such as 0.1.";
-    parse_number(b"margin", text).map_err(|e| e.hint(hint))
-}
-
-fn parse_number(what: &[u8], text: &CStr) -> Result<f64, ArgumentError> {
+fn parse_number(what: &str, text: &CStr, hint: &'static str) -> Result<f64, ArgumentError> {
     let number = text.to_str().ok().and_then(|s| s.trim().parse().ok());
-    let is_within = |number: &f64| (0.0..=1.0).contains(number);
-    number.filter(is_within).ok_or_else(|| {
-        invalid(&[
-            what,
-            b" \"",
-            text.to_bytes(),
-            b"\" of bloom_guard is not a number between 0 and 1",
-        ])
-    })
-}
-
-fn parse_action(text: &CStr) -> Result<GuardAction, ArgumentError> {
-    let name = text.to_bytes();
-    let known = GuardAction::ALL
-        .into_iter()
-        .find(|a| a.name().as_bytes() == name);
-    known.ok_or_else(|| {
-        invalid(&[b"unrecognized action \"", name, b"\" of bloom_guard"])
-            .hint("Actions are reject, warn, skip and flag.")
-    })
+    match number.filter(|number| (0.0..=1.0).contains(number)) {
+        Some(number) => Ok(number),
+        None => invalid(
+            &[
+                what.as_bytes(),
+                b" \"",
+                text.to_bytes(),
+                b"\" of bloom_guard is not a number between 0 and 1",
+            ],
+            hint,
+        ),
+    }
 }

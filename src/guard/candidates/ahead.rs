@@ -1,4 +1,4 @@
-//! What is remembered of rows ahead, and when it is worth while to look.
+//! Rows that a trigger has looked ahead at: what is remembered of them, and when it is worth while to look.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,7 +14,8 @@ use pg::tid::Tid;
 /// When something was found out. It holds as long as all of this stays the same.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
-    statement: Statement,
+    /// What a client has sent: in which transaction, and since when it runs.
+    statement: (u64, pg_sys::TimestampTz),
     /// What a subtransaction has deleted may come back when it is rolled back.
     subtransaction: pg_sys::SubTransactionId,
     /// The number of the prepared guard: it is prepared anew if the trigger, an index or a table has changed.
@@ -22,14 +23,7 @@ pub struct Moment {
     /// How many rows this session had put into sigfile indexes.
     insertions: u64,
     /// The command, where a row may come within reach of another one unchecked, and without an index entry of its own.
-    command: pg_sys::CommandId,
-}
-
-/// What a client has sent, and in which transaction.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Statement {
-    transaction: u64,
-    began: pg_sys::TimestampTz,
+    command: Option<pg_sys::CommandId>,
 }
 
 impl Moment {
@@ -43,17 +37,14 @@ impl Moment {
         // SAFETY: a trigger runs in a transaction.
         unsafe {
             Moment {
-                statement: Statement {
-                    transaction: pg_sys::GetTopFullTransactionIdIfAny().value,
-                    began: pg_sys::GetCurrentStatementStartTimestamp(),
-                },
+                statement: (
+                    pg_sys::GetTopFullTransactionIdIfAny().value,
+                    pg_sys::GetCurrentStatementStartTimestamp(),
+                ),
                 subtransaction: pg_sys::GetCurrentSubTransactionId(),
                 guard: guard.number,
                 insertions: insertions(),
-                command: match by_command {
-                    true => pg_sys::GetCurrentCommandId(false),
-                    false => 0,
-                },
+                command: by_command.then(|| pg_sys::GetCurrentCommandId(false)),
             }
         }
     }
@@ -118,14 +109,11 @@ pg::session_state! {
 }
 
 /// What is known of a row.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AheadOutcome {
-    /// Nothing was similar to it.
-    Clear,
-    /// It is to be searched for by itself.
-    Unclear,
+    /// Whether nothing was similar to it; otherwise it is to be searched for by itself.
+    Known(bool),
     /// It is worth while to look at so many rows from this one on.
-    LookAhead { size: usize },
+    LookAhead(usize),
 }
 
 impl RowsAhead {
@@ -163,22 +151,17 @@ impl RowsAhead {
     }
 
     fn ask(&mut self, tid: Tid) -> AheadOutcome {
-        let stored = tid.stored();
-        let at = self.rows.partition_point(|row| row.0 / 2 < stored);
-        match self.rows.get(at).filter(|row| row.0 / 2 == stored) {
-            Some(row) if row.is_clear() => {
-                self.used += 1;
-                return AheadOutcome::Clear;
-            }
-            Some(_) => return AheadOutcome::Unclear,
-            None => (),
+        if let Ok(at) = self.rows.binary_search_by_key(&tid, |row| row.tid()) {
+            let is_clear = self.rows[at].is_clear();
+            self.used += usize::from(is_clear);
+            return AheadOutcome::Known(is_clear);
         }
         self.forget();
         if self.pause > 0 {
             self.pause -= 1;
-            return AheadOutcome::Unclear;
+            return AheadOutcome::Known(false);
         }
-        AheadOutcome::LookAhead { size: self.size }
+        AheadOutcome::LookAhead(self.size)
     }
 }
 
@@ -197,9 +180,8 @@ pub fn ask(trigger: pg_sys::Oid, moment: Moment, tid: Tid) -> AheadOutcome {
     })
 }
 
-/// Keeps what was found of rows ahead, in the order of their tids. `None` if there was
-/// nothing to look at.
-pub fn keep(trigger: pg_sys::Oid, moment: Moment, found: Option<Vec<RowAhead>>) {
+/// Remembers what was found of rows ahead, in the order of their tids. `None` if there was nothing to look at.
+pub fn remember(trigger: pg_sys::Oid, moment: Moment, found: Option<Vec<RowAhead>>) {
     AHEAD.with_borrow_mut(|all| {
         // Triggers of other tables or partitions may have looked ahead in this statement, none in one before.
         all.retain(|_, ahead| ahead.moment.statement == moment.statement);

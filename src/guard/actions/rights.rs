@@ -3,7 +3,8 @@
 use base::{Error, Result};
 use linkage::guard::similar_rows::{SimilarRow, SimilarRows};
 use pg::error::sql_error;
-use pgrx::{pg_sys, PgSqlErrorCode};
+use pgrx::pg_sys;
+use pgrx::PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE;
 
 use crate::guard::prepared::PreparedGuard;
 use pg::catalog;
@@ -12,7 +13,7 @@ use pg::message::words;
 
 fn permission_denied(table: pg_sys::Oid) -> Error {
     sql_error(
-        PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        ERRCODE_INSUFFICIENT_PRIVILEGE,
         words!("permission denied for table {}", catalog::name(table)),
     )
 }
@@ -23,10 +24,10 @@ fn permission_denied(table: pg_sys::Oid) -> Error {
 ///
 /// Errors: the owner may not (42501).
 pub fn check_owner(guard: &PreparedGuard) -> Result<()> {
-    if !guard.is_list() || is_owner(guard.searched, guard.owner) {
-        return Ok(());
-    }
-    if may_read_columns(guard.searched, &guard.columns_told, guard.owner) {
+    if !guard.is_list()
+        || is_owner(guard.searched, guard.owner)
+        || may_read_columns(guard.searched, &guard.disclosed, guard.owner)
+    {
         return Ok(());
     }
     Err(permission_denied(guard.searched)
@@ -35,7 +36,7 @@ pub fn check_owner(guard: &PreparedGuard) -> Result<()> {
                 read its {}, or not those of all rows.",
             guard.trigger,
             catalog::name(guard.top),
-            guard.own.judge.reads()
+            guard.comparator.reads()
         ))
         .hint("Grant that owner SELECT on the block list, without row-level security."))
 }
@@ -45,7 +46,7 @@ pub fn check_owner(guard: &PreparedGuard) -> Result<()> {
 ///
 /// Errors: the invoking user owns the review table and not the guarded one, and may not read a row that was found
 /// (42501).
-pub fn check_review_owner(
+pub fn check_written_owner(
     guard: &PreparedGuard,
     found: &SimilarRows,
     review: pg_sys::Oid,
@@ -78,23 +79,23 @@ pub fn may_read(guard: &PreparedGuard, row: &SimilarRow, user: pg_sys::Oid) -> b
     let Some(target) = guard.target(table) else {
         return false;
     };
-    let keys = target
-        .key
+    let compared = target
+        .table
+        .columns
         .iter()
-        .flat_map(|key| key.columns.iter().copied());
-    let compared = target.columns.iter().copied();
+        .chain(target.table.key_columns());
     let columns: Vec<i16> = compared
-        .chain(target.within.numbers())
-        .chain(keys)
+        .copied()
+        .chain(target.table.within.numbers())
         .collect();
     may_read_row((table, guard.searched), &columns, user)
 }
 
-/// The same of a row of the table that the trigger fires for.
-pub fn may_read_own(guard: &PreparedGuard, table: pg_sys::Oid, user: pg_sys::Oid) -> bool {
-    let keys = guard.own.key.iter().flat_map(|key| &key.columns);
-    let columns: Vec<i16> = guard.own.columns.iter().chain(keys).copied().collect();
-    may_read_row((table, guard.top), &columns, user)
+/// The same of a row of the table that the trigger fires for, without the columns in which rows must be equal.
+pub fn may_read_own(guard: &PreparedGuard, user: pg_sys::Oid) -> bool {
+    let columns = guard.own.columns.iter().chain(guard.own.key_columns());
+    let columns: Vec<i16> = columns.copied().collect();
+    may_read_row((guard.own.oid, guard.top), &columns, user)
 }
 
 /// Whether the user could SELECT the columns from the table, or from `top`, of which it may be a partition.

@@ -9,12 +9,12 @@ use std::ffi::CString;
 
 use pgrx::pg_sys;
 
-use super::call::TriggerCall;
-use crate::guard::candidates::search_start::updater;
-use crate::guard::candidates::RowTid;
-use crate::guard::compare::JudgedRow;
-use crate::guard::prepared::PreparedGuard;
-use crate::guard::row::{FetchedRow, Row};
+use super::candidates::scan::updater;
+use super::candidates::RowTid;
+use super::compare::ComparedRow;
+use super::prepared::PreparedGuard;
+use super::row::{header, FetchedRow, Row};
+use super::trigger::TriggerCall;
 use pg::ffi;
 use pg::relation::OpenRelation;
 use pg::session_state::map_bytes;
@@ -24,7 +24,7 @@ use pg::values::varlena::Varlena;
 struct CheckedUpdate {
     /// The old version of the row.
     from: RowTid,
-    /// What the judge reads of the new one; `None` is NULL.
+    /// What the comparator reads of the new one; `None` is NULL.
     compared: Vec<Option<Vec<u8>>>,
 }
 
@@ -46,21 +46,20 @@ pg::session_state! {
 /// Whether the trigger fires for a partition.
 fn is_partition(call: &TriggerCall) -> bool {
     // SAFETY: the trigger's table is open as long as the call runs, and has a row in pg_class.
-    unsafe { (*(*call.relation()).rd_rel).relispartition }
+    unsafe { (*(*call.tg_relation).rd_rel).relispartition }
 }
 
-/// What the judge reads of a row: signatures and arrays, which are varlenas.
-fn compared(row: JudgedRow<'_>) -> Vec<Option<Vec<u8>>> {
-    let places = 0..row.columns.len();
-    // SAFETY: a column that a judge reads is of a type with varlenas.
+/// What the comparator reads of a row.
+fn compared(row: ComparedRow<'_>) -> Vec<Option<Vec<u8>>> {
+    // SAFETY: a column that a comparator reads is of a type with varlenas.
     let bytes = |value| unsafe { Varlena::new(value) }.bytes().to_vec();
-    places.map(|place| row.value(place).map(bytes)).collect()
+    row.values().map(|value| value.map(bytes)).collect()
 }
 
 /// Keeps in mind that an UPDATE of the row at `from` will be made, after which it is `row`.
 pub fn remember(call: &TriggerCall, guard: &PreparedGuard, from: RowTid, row: &Row) {
     if is_partition(call) {
-        let compared = compared(guard.own.judged(row));
+        let compared = compared(guard.own.row(row));
         let trigger = (guard.top, guard.trigger.clone());
         CHECKED.with_borrow_mut(|all| all.insert(trigger, CheckedUpdate { from, compared }));
     }
@@ -72,13 +71,15 @@ pub fn arrives(call: &TriggerCall, guard: &PreparedGuard, row: &Row) -> bool {
         return false;
     }
     let trigger = (guard.top, guard.trigger.clone());
-    let Some(from) = CHECKED.with_borrow(|all| all.get(&trigger).map(|update| update.from)) else {
+    if CHECKED.with_borrow(|all| !all.contains_key(&trigger)) {
         return false;
-    };
-    let compared = compared(guard.own.judged(row));
-    let is_same =
-        CHECKED.with_borrow(|all| all.get(&trigger).is_some_and(|u| u.compared == compared));
-    let arrives = is_same && has_left(from);
+    }
+    let compared = compared(guard.own.row(row));
+    let from = CHECKED.with_borrow(|all| {
+        let update = all.get(&trigger)?;
+        (update.compared == compared).then_some(update.from)
+    });
+    let arrives = from.is_some_and(has_left);
     if arrives {
         CHECKED.with_borrow_mut(|all| all.remove(&trigger));
     }
@@ -97,8 +98,7 @@ fn has_left(from: RowTid) -> bool {
         let row = FetchedRow::none(table.pointer());
         let any = &raw mut pg_sys::SnapshotAnyData;
         ffi::table_tuple_fetch_row_version(table.pointer(), &mut tid, any, row.slot) && {
-            let tuple = pg_sys::ExecFetchSlotHeapTuple(row.slot, false, std::ptr::null_mut());
-            let header = (*tuple).t_data;
+            let header = header(row.slot);
             // HeapTupleHeaderIndicatesMovedPartitions() looks at the same.
             u32::from((*header).t_ctid.ip_posid) == pg_sys::MovedPartitionsOffsetNumber
                 && updater(header).is_some_and(|x| pg_sys::TransactionIdIsCurrentTransactionId(x))

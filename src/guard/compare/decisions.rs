@@ -1,0 +1,427 @@
+//! What people have decided about pairs, where a guard asks for it (option `decisions`): rows that are decided to be
+//! different from the new one, or about which nobody can tell, do not count. And what a session decides by
+//! `bloom_ident.decide`.
+//!
+//! Entering a row needs no privilege on the table of decisions, as with the tables that foreign keys refer to. So it is
+//! a plain table of the guarded table's owner, and what reads it runs no code but the server's own: it is read by an
+//! index, with the latest snapshot, as foreign keys read.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::ffi::CStr;
+
+use base::{Error, ErrorKind, Result};
+use linkage::clusters::Verdict;
+use linkage::record_hash::{of_pair, RecordDigest, RecordHash};
+use pgrx::pg_sys;
+use pgrx::PgSqlErrorCode::{
+    ERRCODE_INSUFFICIENT_PRIVILEGE, ERRCODE_UNDEFINED_COLUMN, ERRCODE_UNDEFINED_OBJECT,
+    ERRCODE_WRONG_OBJECT_TYPE,
+};
+
+use crate::guard::candidates::SearchOutcome;
+use crate::guard::row::Row;
+use crate::guard::tables::wrong_type;
+use pg::catalog;
+use pg::catalog::privileges::{current_user, may_insert, may_use_schema};
+use pg::error::{raise, sql_error};
+use pg::function::rows::text_datum;
+use pg::memory::in_scratch;
+use pg::message::words;
+use pg::output::text_form;
+use pg::relation::OpenRelation;
+use pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
+use pg::session::{QueryRow, SavedPlan, Session};
+use pg::sql::Sql;
+use pg::values::text::{known_utf8, readable, server_name};
+use types::settings::{self, Decide};
+
+const CREATE: &str = "Create it by bloom_decisions_create().";
+
+/// Whether a key is a (0) or b (1), its column, and the collation by which the index has it.
+type IndexedKey = (usize, i16, pg_sys::Oid);
+
+/// A table of decisions.
+pub struct DecisionTable {
+    pub table: pg_sys::Oid,
+    /// A B-tree whose first columns are a and b, in either order.
+    pub index: pg_sys::Oid,
+    /// In the order of the index.
+    keys: [IndexedKey; 2],
+    decision: i16,
+    /// The type of the column decision, for its output.
+    decision_type: pg_sys::Oid,
+    at: i16,
+    hash: Option<i16>,
+    /// Whether a is a row of the guarded table and b one of the block list. Otherwise a pair has no order.
+    ordered: bool,
+    /// Enters a pair as different, as the user who runs it.
+    insert: SavedPlan<2>,
+}
+
+/// Types of numbers of 64 bits or fewer that say what is later.
+const MOMENTS: [pg_sys::Oid; 6] = [
+    pg_sys::TIMESTAMPTZOID,
+    pg_sys::TIMESTAMPOID,
+    pg_sys::DATEOID,
+    pg_sys::INT2OID,
+    pg_sys::INT4OID,
+    pg_sys::INT8OID,
+];
+
+const TEXTS: [pg_sys::Oid; 2] = [pg_sys::TEXTOID, pg_sys::VARCHAROID];
+
+impl DecisionTable {
+    /// `table` is locked. `owner` owns the guarded table `top`.
+    ///
+    /// Errors: it is no plain table, or has policies, children or another owner (42809, 42501); lacks columns (42703),
+    /// or has them of other types (42804); has no index to be read by (42704).
+    pub fn new(table: pg_sys::Oid, owner: pg_sys::Oid, ordered: bool) -> Result<DecisionTable> {
+        let open = OpenRelation::locked_table(table);
+        let form = open.form();
+        let faults = [
+            (
+                form.relkind as u8 != pg_sys::RELKIND_RELATION,
+                "It is not a plain table.",
+            ),
+            (
+                form.relrowsecurity || form.relforcerowsecurity,
+                "It has row-level security.",
+            ),
+            (form.relhassubclass, "Other tables inherit from it."),
+        ];
+        if let Some((_, fault)) = faults.into_iter().find(|(is_at_fault, _)| *is_at_fault) {
+            let name = catalog::name(table);
+            return Err(sql_error(
+                ERRCODE_WRONG_OBJECT_TYPE,
+                words!(
+                    "relation \"{}\" cannot be the decisions of bloom_guard",
+                    name
+                ),
+            )
+            .detail(fault)
+            .hint(CREATE));
+        }
+        if form.relowner != owner {
+            return Err(sql_error(
+                ERRCODE_INSUFFICIENT_PRIVILEGE,
+                words!(
+                    "table \"{}\" of option \"decisions\" has another owner than the \
+                guarded table",
+                    catalog::name(table)
+                ),
+            )
+            .hint("Give it the same owner, who decides then what the guard lets in."));
+        }
+        let text = |of_type| TEXTS.contains(&of_type);
+        // SAFETY: a look-up in the catalogs by OID.
+        let is_enum = |t| unsafe { pg_sys::get_typtype(t) } as u8 == pg_sys::TYPTYPE_ENUM;
+        let (a, _) = column(table, c"a", text, c"text")?;
+        let (b, _) = column(table, c"b", text, c"text")?;
+        let (decision, decision_type) =
+            column(table, c"decision", |t| text(t) || is_enum(t), c"text")?;
+        let is_moment = |of_type| MOMENTS.contains(&of_type);
+        let (at, _) = column(table, c"at", is_moment, c"timestamp with time zone")?;
+        let hash = catalog::column(table, c"hash")
+            .map(|_| column(table, c"hash", text, c"text"))
+            .transpose()?;
+        let mut indexes = open.indexes().into_iter();
+        let Some((index, keys)) = indexes.find_map(|oid| index(oid, [a, b])) else {
+            return Err(sql_error(
+                ERRCODE_UNDEFINED_OBJECT,
+                words!(
+                    "table \"{}\" of option \"decisions\" has no index on a and b",
+                    catalog::name(table)
+                ),
+            )
+            .hint(words!("CREATE INDEX ON {} (a, b)", catalog::quoted(table))));
+        };
+        let insert = Sql::new("INSERT INTO ")
+            .relation(table)
+            .text(" (a, b, decision) VALUES ($1, $2, 'different')");
+        Ok(DecisionTable {
+            table,
+            index,
+            keys,
+            decision,
+            decision_type,
+            at,
+            hash: hash.map(|(column, _)| column),
+            ordered,
+            insert: SavedPlan::new(insert, [pg_sys::TEXTOID; 2]),
+        })
+    }
+}
+
+/// The number and the type of a column.
+///
+/// Errors: there is none (42703), or it is of another type than is wanted (42804).
+fn column(
+    table: pg_sys::Oid,
+    name: &CStr,
+    is_wanted: impl FnOnce(pg_sys::Oid) -> bool,
+    wanted: &CStr,
+) -> Result<(i16, pg_sys::Oid)> {
+    let Some(column) = catalog::column(table, name) else {
+        return Err(sql_error(
+            ERRCODE_UNDEFINED_COLUMN,
+            words!(
+                "table \"{}\" of option \"decisions\" has no column \"{}\"",
+                catalog::name(table),
+                name
+            ),
+        )
+        .hint(CREATE));
+    };
+    let of_type = catalog::base_type(table, column).0;
+    match is_wanted(of_type) {
+        true => Ok((column, of_type)),
+        false => Err(wrong_type("table of decisions", table, name, of_type, wanted).hint(CREATE)),
+    }
+}
+
+/// The index and the collations of both columns in it, if it finds every row by them.
+///
+/// That an index is too new for old snapshots (indcheckxmin) does not matter: the latest snapshot sees only the newest
+/// version of a row.
+fn index(oid: pg_sys::Oid, keys: [i16; 2]) -> Option<(pg_sys::Oid, [IndexedKey; 2])> {
+    let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
+    // SAFETY: an open index has its row of pg_index, with at least as many columns as key columns, and as many operator
+    // families and collations as key columns.
+    unsafe {
+        let form = &*index.rd_index;
+        let is_whole = form.indisvalid && form.indisready && form.indislive;
+        let has_predicate = !pg_sys::RelationGetIndexPredicate(index.pointer()).is_null();
+        if !is_whole || has_predicate || form.indnkeyatts < 2 {
+            return None;
+        }
+        let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
+        let place = |key: i16| columns[..2].iter().position(|&column| column == key);
+        let places = [place(keys[0])?, place(keys[1])?];
+        let of = |place: usize| {
+            let family = *index.rd_opfamily.add(place);
+            let is_text = family == pg_sys::TEXT_BTREE_FAM_OID;
+            is_text.then(|| *index.rd_indcollation.add(place))
+        };
+        let mut found = [0, 1].map(|i| (places[i], i));
+        found.sort_unstable();
+        let key = |(place, i): (usize, usize)| Some((i, keys[i], of(place)?));
+        Some((oid, [key(found[0])?, key(found[1])?]))
+    }
+}
+
+/// A decision.
+struct Decision {
+    /// When, and what: the greater one counts. NULL is the oldest; of two of one time the more cautious one counts.
+    rank: (i64, Reverse<Verdict>),
+    /// What both records were like.
+    hash: Option<[RecordHash; 2]>,
+}
+
+impl DecisionTable {
+    /// The newest decision about a pair, as it is committed now, or made by this transaction.
+    ///
+    /// Errors: what is no decision, or no hash of a pair.
+    fn newest(&self, [a, b]: [&[u8]; 2]) -> Option<Decision> {
+        // values of the rows and of the keys leave memory behind
+        in_scratch(c"bloom_ident decision", || {
+            let first = self.find([a, b], false, None);
+            match self.ordered {
+                true => first,
+                false => self.find([b, a], true, first),
+            }
+        })
+    }
+
+    /// The newest one of the rows with these keys and of `newest`. Those of `swapped` keys have the hash of b first.
+    fn find(
+        &self,
+        keys: [&[u8]; 2],
+        swapped: bool,
+        mut newest: Option<Decision>,
+    ) -> Option<Decision> {
+        let table = OpenRelation::table(self.table, pg_sys::AccessShareLock).keep_lock();
+        // SAFETY: the table and its index are as they were when the guard was prepared, since they are watched: a
+        // B-tree of texts, by the collations that the keys have. The snapshot is registered as long as the scan runs. A
+        // row is valid until the next one is asked for.
+        unsafe {
+            let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
+            let (equal, any) = (pg_sys::BTEqualStrategyNumber as u16, pg_sys::InvalidOid);
+            let function = pg_sys::F_TEXTEQ.into();
+            let mut scan_keys = self.keys.map(|(i, column, collation)| {
+                let mut key = pg_sys::ScanKeyData::default();
+                let value = text_datum(keys[i]);
+                pg_sys::ScanKeyEntryInitialize(
+                    &mut key, 0, column, equal, any, collation, function, value,
+                );
+                key
+            });
+            let (open, first) = (table.pointer(), scan_keys.as_mut_ptr());
+            let scan = pg_sys::systable_beginscan(open, self.index, true, snapshot, 2, first);
+            loop {
+                pg::check_for_interrupts();
+                let row = pg_sys::systable_getnext(scan);
+                if row.is_null() {
+                    break;
+                }
+                let found = self.decision(&table, row, swapped);
+                if newest
+                    .as_ref()
+                    .is_none_or(|newest| found.rank > newest.rank)
+                {
+                    newest = Some(found);
+                }
+            }
+            pg_sys::systable_endscan(scan);
+            pg_sys::UnregisterSnapshot(snapshot);
+        }
+        newest
+    }
+
+    /// # Safety
+    /// `row` is one of the table, which is open.
+    unsafe fn decision(
+        &self,
+        table: &OpenRelation,
+        row: pg_sys::HeapTuple,
+        swapped: bool,
+    ) -> Decision {
+        // SAFETY: the caller's row, of this table.
+        let row = unsafe { QueryRow::new(row, table.rd_att) };
+        let value = |column: i16| row.datum(column as usize - 1);
+        let text = |column: i16, of_type: pg_sys::Oid| {
+            // SAFETY: a value of the column, which is of this type.
+            value(column).map(|value| readable(&unsafe { text_form(value, of_type) }))
+        };
+        let name = || readable(catalog::name(self.table).to_bytes());
+        let decision = text(self.decision, self.decision_type);
+        let verdict = match decision.as_deref() {
+            Some("same") => Verdict::Same,
+            Some("different") => Verdict::Different,
+            Some("unsure") => Verdict::Unsure,
+            other => {
+                let given = other.unwrap_or("");
+                let message = format!("decision \"{given}\" in \"{}\" is none", name());
+                raise(
+                    &Error::new(ErrorKind::InvalidParameter, message)
+                        .detail("Decisions are \"same\", \"different\" and \"unsure\"."),
+                )
+            }
+        };
+        let hash = self.hash.and_then(|column| text(column, pg_sys::TEXTOID));
+        let hash = hash.map(|text| {
+            let [a, b] = of_pair(&text).unwrap_or_else(|| {
+                let message = format!("hash \"{}\" in \"{}\" is not that of a pair", &text, name());
+                raise(
+                    &Error::new(ErrorKind::InvalidText, message)
+                        .detail("It is the bloom_record_hash() of a, a blank, and that of b."),
+                )
+            });
+            match swapped {
+                true => [b, a],
+                false => [a, b],
+            }
+        });
+        // A value of 32 bits or fewer is extended by its sign as the server stores it.
+        let at = value(self.at).map_or(i64::MIN, |at| at.value() as i64);
+        let rank = (at, Reverse(verdict));
+        Decision { rank, hash }
+    }
+}
+
+/// The row that is checked, as decisions are about it.
+pub struct DecidedRow<'a> {
+    pub decisions: &'a DecisionTable,
+    pub row: &'a Row,
+    /// As [`PrimaryKey::text`](crate::guard::tables::PrimaryKey::text) gives it.
+    pub key: Vec<u8>,
+}
+
+impl DecidedRow<'_> {
+    /// Whether a similar row, which has this key, does not count: people have judged it different from the new one, or
+    /// could not tell, and neither has changed since.
+    ///
+    /// Errors: as [`DecisionTable::newest`].
+    pub fn is_exempted_by(&self, key: &[u8], other: &Row) -> bool {
+        let Some(found) = self.decisions.newest([&self.key, key]) else {
+            return false;
+        };
+        if found.rank.1 .0 == Verdict::Same {
+            return false;
+        }
+        let is_unchanged = |[own, of_other]: [RecordHash; 2]| {
+            has_hash(self.row, &own) && has_hash(other, &of_other)
+        };
+        found.hash.is_none_or(is_unchanged)
+    }
+
+    /// Whether the current user may enter decisions.
+    fn may_be_decided(&self) -> bool {
+        let (table, user) = (self.decisions.table, current_user());
+        if !may_use_schema(table, user) {
+            return false;
+        }
+        let columns = [c"a", c"b", c"decision"].map(|name| catalog::column(table, name));
+        let columns: Option<Vec<i16>> = columns.into_iter().collect();
+        columns.is_some_and(|columns| may_insert(table, &columns, user))
+    }
+
+    /// Enters that it is different from the rows with these keys, as the current user.
+    ///
+    /// Errors: as the INSERT.
+    fn enter(&self, others: &HashSet<Vec<u8>>) {
+        let session = Session::begin(false);
+        for other in others {
+            let pair = [text_datum(&self.key), text_datum(other)];
+            self.decisions.insert.run(&session, pair);
+        }
+    }
+}
+
+/// Whether a row has this hash. It has none over columns that its table does not have.
+fn has_hash(row: &Row, hash: &RecordHash) -> bool {
+    let table = row.table_oid();
+    let number = |name: &String| catalog::column(table, &server_name(name)?);
+    let columns: Option<Vec<i16>> = hash.columns.iter().map(number).collect();
+    let Some(columns) = columns else {
+        return false;
+    };
+    let fixed = FixedSettings::begin(OF_TEXT_FORMS);
+    let mut digest = RecordDigest::new();
+    for column in columns {
+        let of_type = catalog::column_type(table, column);
+        // SAFETY: a value of the column, which is of this type.
+        let text = row
+            .get(column)
+            .map(|value| unsafe { text_form(value, of_type) });
+        digest.value(text.as_deref().map(known_utf8).as_deref());
+    }
+    fixed.end();
+    digest.finish() == hash.digest
+}
+
+/// What `search` finds, with the keys of all rows if it is told so. If the session says that the row is
+/// different from what is found, and its user may enter that, it is entered for all of them at once and searched again:
+/// then they are not found any more.
+///
+/// Errors: as entering a decision.
+pub fn decide(row: Option<&DecidedRow>, search: impl Fn(bool) -> SearchOutcome) -> SearchOutcome {
+    let says_different = |_: &&DecidedRow| settings::decide() == Decide::Different;
+    let Some(row) = row.filter(says_different) else {
+        return search(false);
+    };
+    let mut entered: HashSet<Vec<u8>> = HashSet::new();
+    loop {
+        let (found, keys) = match search(true) {
+            SearchOutcome::Rows(found, keys) if found.count > 0 => (found, keys),
+            other => return other,
+        };
+        // Code of users may have kept a decision out, or made another one.
+        let is_known = found.best.iter().any(|row| entered.contains(&row.key));
+        if is_known || !row.may_be_decided() {
+            return SearchOutcome::Rows(found, keys);
+        }
+        row.enter(&keys);
+        entered.extend(keys);
+    }
+}

@@ -1,0 +1,378 @@
+//! The trigger function `bloom_guard`: what the trigger manager passes, which row is checked, and what comes of it.
+
+use base::{Error, Result};
+use pg::error::{sql_error, OrRaise};
+use std::ffi::{CStr, CString};
+use std::ops::Deref;
+
+use linkage::guard::options::GuardAction;
+use pgrx::pg_sys;
+use pgrx::PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED;
+
+use super::actions::{act, notify_full, rights, violations};
+use super::candidates::{bulk, search, PendingRows, RowTid, SearchOutcome, SearchedRow};
+use super::compare::decisions::{decide, DecidedRow};
+use super::compare::Comparability;
+use super::options::GuardOptions;
+use super::partition_moves;
+use super::prepared::{self, PreparedGuard};
+use super::row::{is_live, is_of_this_transaction, newest, Row};
+use pg::entry;
+use pg::message::words;
+use pg::values::varlena::{is_same_varlena, NewValue};
+
+/// `() RETURNS trigger`
+///
+/// `bloom_guard() RETURNS trigger`
+#[entry(volatile, called_on_null, parallel_unsafe)]
+fn bloom_guard(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the server calls this function with the record of the call, which lives until it returns.
+    NewValue(unsafe { run(fcinfo) }.or_raise())
+}
+
+/// Returns the row that goes on; NULL if a BEFORE trigger skips it, or for an AFTER trigger.
+///
+/// # Safety
+/// `fcinfo` is that of the running call.
+unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
+    // SAFETY: the server's call runs until this function returns, so `call` does not outlive it.
+    let call = unsafe { TriggerCall::new(fcinfo)? };
+    let guard = prepared::guard(&call)?;
+    if !guard.options.action.is_before() {
+        after(&call, &guard)?;
+    } else if before(&call, &guard)? {
+        return Ok(pg_sys::Datum::from(match call.is_update() {
+            true => call.tg_newtuple,
+            false => call.tg_trigtuple,
+        }));
+    }
+    Ok(pg_sys::Datum::null())
+}
+
+/// A call of the trigger function.
+pub struct TriggerCall {
+    /// Complete, and valid as long as the call runs.
+    data: *mut pg_sys::TriggerData,
+    /// The function as the server keeps it for the statement.
+    pub function: *mut pg_sys::FmgrInfo,
+}
+
+fn protocol_violated(message: impl Into<base::error::Text>) -> Error {
+    sql_error(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message)
+}
+
+impl Deref for TriggerCall {
+    type Target = pg_sys::TriggerData;
+
+    fn deref(&self) -> &pg_sys::TriggerData {
+        // SAFETY: the data is valid as long as the call runs, which this does not outlive.
+        unsafe { &*self.data }
+    }
+}
+
+impl TriggerCall {
+    /// Errors: the function is not called for rows, or for other events than INSERT and UPDATE (39P01).
+    ///
+    /// # Safety
+    /// `fcinfo` is that of a running call, and the result does not outlive the call.
+    pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> Result<TriggerCall> {
+        // SAFETY: `fcinfo` is that of a running call. Its context is NULL or a node, and a TriggerData node is
+        // complete.
+        unsafe {
+            let data: *mut pg_sys::TriggerData = (*fcinfo).context.cast();
+            if data.is_null() || (*data).type_ != pg_sys::NodeTag::T_TriggerData {
+                let message = "function \"bloom_guard\" was not called by trigger manager";
+                return Err(protocol_violated(message));
+            }
+            let function = (*fcinfo).flinfo;
+            let call = TriggerCall { data, function };
+            call.check_event()?;
+            Ok(call)
+        }
+    }
+
+    /// Errors: the trigger is not for rows, or for other events than INSERT and UPDATE, or INSTEAD OF them (39P01).
+    fn check_event(&self) -> Result<()> {
+        let operation = self.tg_event & pg_sys::TRIGGER_EVENT_OPMASK;
+        let is_insert = operation == pg_sys::TRIGGER_EVENT_INSERT;
+        let (fault, hint) = if self.tg_event & pg_sys::TRIGGER_EVENT_ROW == 0 {
+            let hint = "Create the trigger with FOR EACH ROW.";
+            ("must be fired for each row", Some(hint))
+        } else if !is_insert && !self.is_update() {
+            ("must be fired for INSERT or UPDATE", None)
+        } else if self.timing() == pg_sys::TRIGGER_EVENT_INSTEAD {
+            let hint = "Create the trigger on the table behind the view.";
+            ("cannot be fired INSTEAD OF the event", Some(hint))
+        } else {
+            return Ok(());
+        };
+        let message = protocol_violated(words!("function \"bloom_guard\" {}", fault));
+        Err(hint.into_iter().fold(message, Error::hint))
+    }
+
+    fn timing(&self) -> u32 {
+        self.tg_event & pg_sys::TRIGGER_EVENT_TIMINGMASK
+    }
+
+    /// Whether the event is an UPDATE; otherwise it is an INSERT.
+    pub fn is_update(&self) -> bool {
+        self.tg_event & pg_sys::TRIGGER_EVENT_OPMASK == pg_sys::TRIGGER_EVENT_UPDATE
+    }
+
+    /// The OID of the table that the trigger fires for, which is open and locked.
+    pub fn table(&self) -> pg_sys::Oid {
+        // SAFETY: the trigger manager keeps the relation open as long as the call runs.
+        unsafe { (*self.tg_relation).rd_id }
+    }
+
+    /// The trigger that has fired.
+    pub fn trigger(&self) -> &pg_sys::Trigger {
+        // SAFETY: the data is valid as long as the call runs, which this does not outlive, and it always has a trigger.
+        unsafe { &*self.tg_trigger }
+    }
+
+    /// Whether the trigger fires for some UPDATE.
+    pub fn fires_for_update(&self) -> bool {
+        self.trigger().tgtype & pg_sys::TRIGGER_TYPE_UPDATE as i16 != 0
+    }
+
+    /// Whether the trigger fires for every UPDATE: for UPDATE at all, of any columns, and without a condition.
+    pub fn fires_for_every_update(&self) -> bool {
+        let trigger = self.trigger();
+        self.fires_for_update() && trigger.tgnattr == 0 && trigger.tgqual.is_null()
+    }
+
+    /// In the database's encoding.
+    pub fn trigger_name(&self) -> CString {
+        // SAFETY: a trigger has a name, which is a C string.
+        unsafe { CStr::from_ptr(self.trigger().tgname) }.to_owned()
+    }
+
+    /// The arguments of the trigger, as CREATE TRIGGER was given them.
+    pub fn args(&self) -> Vec<CString> {
+        let trigger = self.trigger();
+        let arg = |i: usize| {
+            // SAFETY: `i` is below the number of arguments, and each argument is a C string.
+            unsafe { CStr::from_ptr(*trigger.tgargs.add(i)) }.to_owned()
+        };
+        (0..trigger.tgnargs as usize).map(arg).collect()
+    }
+
+    /// The row of an INSERT, or the new row of an UPDATE.
+    fn new_row(&self) -> Row {
+        let (is_before, none) = (
+            self.timing() == pg_sys::TRIGGER_EVENT_BEFORE,
+            std::ptr::null_mut(),
+        );
+        let slot = if self.is_update() {
+            self.tg_newslot
+        } else {
+            self.tg_trigslot
+        };
+        let function = if is_before { self.function } else { none };
+        // SAFETY: the slot holds a row of the trigger's table as long as the call runs, and the function is that of the
+        // call, for which nothing but `Row` uses fn_extra.
+        unsafe { Row::new(self.tg_relation, slot, function) }
+    }
+
+    /// The old row of an UPDATE.
+    pub fn old_row(&self) -> Option<Row> {
+        // SAFETY: the slot holds a row of the trigger's table as long as the call runs.
+        let row = || unsafe { Row::new(self.tg_relation, self.tg_trigslot, std::ptr::null_mut()) };
+        self.is_update().then(row)
+    }
+
+    /// Where the old row of an UPDATE is, in a BEFORE trigger.
+    fn old_tid(&self) -> Option<RowTid> {
+        // SAFETY: the data has the old row as a tuple.
+        let tid = || unsafe { (*self.tg_trigtuple).t_self }.into();
+        let table = self.table();
+        self.is_update().then(|| RowTid { table, tid: tid() })
+    }
+
+    /// Errors: the trigger fires BEFORE or AFTER the event, and the action needs the other, or it does not fire for
+    /// UPDATE, and option `keep` needs that (39P01).
+    pub fn check_timing(&self, options: &GuardOptions) -> Result<()> {
+        let (before, after) = (pg_sys::TRIGGER_EVENT_BEFORE, pg_sys::TRIGGER_EVENT_AFTER);
+        let (timing, name, others) = match options.action.is_before() {
+            true => (before, "BEFORE", "reject, warn or flag."),
+            false => (after, "AFTER", "skip."),
+        };
+        if self.timing() != timing {
+            return Err(protocol_violated(words!(
+                "action {} of bloom_guard needs a trigger fired {} the event",
+                options.action.name(),
+                name
+            ))
+            .hint(words!(
+                "Create trigger \"{}\" with {} INSERT OR UPDATE, or take action {}",
+                self.trigger_name(),
+                name,
+                others
+            )));
+        }
+        if options.keep.is_some() && !self.fires_for_update() {
+            let message = "option \"keep\" of bloom_guard needs a trigger fired for UPDATE";
+            return Err(protocol_violated(message).hint(words!(
+                "Create trigger \"{}\" for INSERT OR UPDATE, or leave the option out.",
+                self.trigger_name()
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Action `skip`: the row is not in the table yet, and is left out if it is too similar to another one, or left as it
+/// is if it would become another. Returns whether it goes on.
+///
+/// Errors: those of writing to the table of skipped rows.
+fn before(call: &TriggerCall, guard: &PreparedGuard) -> Result<bool> {
+    let new = call.new_row();
+    if !violations::check_kept(call, guard, &new)? {
+        return Ok(false);
+    }
+    let comparability = guard.comparator.comparability(guard.own.row(&new));
+    if comparability == Comparability::Nothing {
+        return Ok(true);
+    }
+    let own = call.old_tid();
+    let is_known = match call.old_row() {
+        None => partition_moves::arrives(call, guard, &new),
+        Some(old) => is_same(guard, &old, &new) && is_compared_as_before(guard, &old, &new),
+    };
+    let goes_on = if is_known {
+        true
+    } else if comparability == Comparability::Full {
+        notify_full(call, guard);
+        true
+    } else {
+        check(call, guard, &new, own)?
+    };
+    if let Some(own) = own.filter(|_| goes_on) {
+        partition_moves::remember(call, guard, own, &new);
+    }
+    Ok(goes_on)
+}
+
+/// Actions `reject`, `warn` and `flag`: the row is in the table already, and its index entry too.
+///
+/// Errors: the row is too similar to another one (23P85), or has become another (23P86), and the action is `reject`;
+/// those of writing to the review table.
+fn after(call: &TriggerCall, guard: &PreparedGuard) -> Result<()> {
+    let new = call.new_row();
+    violations::check_kept(call, guard, &new)?;
+    let old = call.old_row();
+    let is_unchanged = |old: &Row| is_same(guard, old, &new);
+    match guard.comparator.comparability(guard.own.row(&new)) {
+        Comparability::Nothing => return Ok(()),
+        Comparability::Full => {
+            if !old.as_ref().is_some_and(is_unchanged) {
+                notify_full(call, guard);
+            }
+            return Ok(());
+        }
+        Comparability::Comparable => (),
+    }
+    // The check of a row that this transaction has inserted may have been left to its newest version.
+    let is_checked = |old: &Row| {
+        is_unchanged(old) && is_compared_as_before(guard, old, &new) && !is_of_this_transaction(old)
+    };
+    if old.as_ref().is_some_and(is_checked) {
+        return Ok(());
+    }
+    let check = |row: &Row| {
+        // SAFETY: the slot holds the row.
+        let tid = unsafe { (*row.slot).tts_tid }.into();
+        let table = call.table();
+        check(call, guard, row, Some(RowTid { table, tid })).map(|_| ())
+    };
+    if is_live(&new) {
+        return check(&new);
+    }
+    // A deferred trigger, and one that fires after another trigger has changed the row, fires for a version that is no
+    // longer the newest. If the trigger fires for every UPDATE, it fires for the newest version too.
+    if call.fires_for_every_update() {
+        return Ok(());
+    }
+    match newest(&new) {
+        Some(newest) if is_same(guard, &newest, &new) => check(&newest),
+        _ => Ok(()),
+    }
+}
+
+/// Whether two versions of a row have the same in the columns that the comparator reads.
+fn is_same(guard: &PreparedGuard, a: &Row, b: &Row) -> bool {
+    let (a, b) = (guard.own.row(a), guard.own.row(b));
+    a.values().zip(b.values()).all(|values| match values {
+        // SAFETY: a column that a comparator reads is of a type with varlenas.
+        (Some(a), Some(b)) => unsafe { is_same_varlena(a, b) },
+        (a, b) => a.is_none() && b.is_none(),
+    })
+}
+
+/// Whether an UPDATE leaves it open with which rows a row is compared: it is equal to the same ones, or to none, in the
+/// columns of `within`, and decisions about it as it was are about it as it is. With another key, a row that was let in
+/// by a decision could give its key to the next one.
+fn is_compared_as_before(guard: &PreparedGuard, old: &Row, new: &Row) -> bool {
+    let values = guard.own.within.values(new);
+    // SAFETY: the values are of the columns' types.
+    let is_equal = |values: Vec<_>| unsafe { guard.own.within.is_equal(old, &values) };
+    let is_of_same_key = || match (&guard.decisions, &guard.own.key) {
+        (Some(_), Some(key)) => key.text(old, guard.owner) == key.text(new, guard.owner),
+        _ => true,
+    };
+    values.is_none_or(is_equal) && is_of_same_key()
+}
+
+/// Searches for rows that are similar to one, and does what the action says. Returns whether it goes on. `own` is the
+/// row in the table, if it is there.
+fn check(
+    call: &TriggerCall,
+    guard: &PreparedGuard,
+    row: &Row,
+    own: Option<RowTid>,
+) -> Result<bool> {
+    let Some(within) = guard.own.within.values(row) else {
+        return Ok(true);
+    };
+    rights::check_owner(guard)?;
+    let is_before = guard.options.action.is_before();
+    if let Some(own) = own.filter(|_| !is_before) {
+        let trigger = (call.trigger().tgoid, call.fires_for_every_update());
+        // SAFETY: the trigger's table is open, and the row is in it, with its index entries.
+        if unsafe { bulk::is_clear(guard, trigger, call.tg_relation, own) } {
+            return Ok(true);
+        }
+    }
+    let Some(prepared) = guard.comparator.prepare(guard.own.row(row)) else {
+        return Ok(true);
+    };
+    let pending = match guard.options.action {
+        GuardAction::Reject | GuardAction::Skip => PendingRows::WaitFor,
+        GuardAction::Warn | GuardAction::Flag => PendingRows::Count,
+    };
+    let decided = guard.decisions.as_ref().zip(guard.own.key.as_ref());
+    let decided = decided.map(|(decisions, key)| DecidedRow {
+        decisions,
+        row,
+        key: key.text(row, guard.owner),
+    });
+    let outcome = decide(decided.as_ref(), |with_keys| {
+        let wanted = SearchedRow {
+            row: &*prepared,
+            within: &within,
+            decided: decided.as_ref(),
+            with_keys,
+        };
+        search(guard, wanted, own, pending)
+    });
+    match outcome {
+        SearchOutcome::Rows(found, _) if found.count == 0 => Ok(true),
+        SearchOutcome::Rows(found, _) => act(call, guard, row, Some(&found), || {
+            violations::too_similar(guard, &found)
+        }),
+        SearchOutcome::Deadlock => act(call, guard, row, None, || {
+            violations::too_similar_in_progress(guard)
+        }),
+    }
+}
