@@ -262,8 +262,8 @@ const BLOCKS: f64 = 2000.0;
 /// Rows fetched at a time.
 const BATCH: i64 = 1000;
 
-/// Warns of full signatures among those that are there already, in the guarded table and in the block list. Where tokens
-/// decide they do no harm. Who may not read a table is told nothing of it.
+/// Warns of full signatures among those that are there already, in the guarded table and in the block list. Where
+/// tokens decide they do no harm. Who may not read a table is told nothing of it.
 ///
 /// Errors: what a query of the signatures fails with.
 fn warn_of_full_signatures(guard: &PreparedGuard) -> Result<()> {

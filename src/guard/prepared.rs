@@ -1,5 +1,5 @@
-//! All that a trigger needs to know before it can check a row. It is prepared when the trigger first fires in a session,
-//! kept, and prepared again when something that it depends on has changed.
+//! All that a trigger needs to know before it can check a row. It is prepared when the trigger first fires in a
+//! session, kept, and prepared again when something that it depends on has changed.
 
 use base::{Error, ErrorKind, Result};
 use pg::error::{sql_error, Tell};
@@ -199,8 +199,8 @@ impl PreparedGuard {
     }
 }
 
-/// The columns of `searched` that a guard discloses: those that are compared, those that must be equal, and if it writes
-/// to a table the keys.
+/// The columns of `searched` that a guard discloses: those that are compared, those that must be equal, and if it
+/// writes to a table the keys.
 fn disclosed(
     searched: pg_sys::Oid,
     signature: &CStr,

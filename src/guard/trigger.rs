@@ -75,7 +75,7 @@ impl TriggerCall {
     ///
     /// # Safety
     /// `fcinfo` is that of a running call, and the result does not outlive the call.
-    pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> Result<TriggerCall> {
+    unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> Result<TriggerCall> {
         // SAFETY: `fcinfo` is that of a running call. Its context is NULL or a node, and a TriggerData node is
         // complete.
         unsafe {
@@ -228,7 +228,7 @@ impl TriggerCall {
 /// Errors: those of writing to the table of skipped rows.
 fn before(call: &TriggerCall, guard: &PreparedGuard) -> Result<bool> {
     let new = call.new_row();
-    if !violations::check_kept(call, guard, &new)? {
+    if !violations::check_change(call, guard, &new)? {
         return Ok(false);
     }
     let comparability = guard.comparator.comparability(guard.own.row(&new));
@@ -260,7 +260,7 @@ fn before(call: &TriggerCall, guard: &PreparedGuard) -> Result<bool> {
 /// those of writing to the review table.
 fn after(call: &TriggerCall, guard: &PreparedGuard) -> Result<()> {
     let new = call.new_row();
-    violations::check_kept(call, guard, &new)?;
+    violations::check_change(call, guard, &new)?;
     let old = call.old_row();
     let is_unchanged = |old: &Row| is_same(guard, old, &new);
     match guard.comparator.comparability(guard.own.row(&new)) {
@@ -366,13 +366,13 @@ fn check(
         };
         search(guard, wanted, own, pending)
     });
-    match outcome {
-        SearchOutcome::Rows(found, _) if found.count == 0 => Ok(true),
-        SearchOutcome::Rows(found, _) => act(call, guard, row, Some(&found), || {
-            violations::too_similar(guard, &found)
-        }),
-        SearchOutcome::Deadlock => act(call, guard, row, None, || {
-            violations::too_similar_in_progress(guard)
-        }),
-    }
+    let found = match outcome {
+        SearchOutcome::Rows(found, _) if found.count == 0 => return Ok(true),
+        SearchOutcome::Rows(found, _) => Some(found),
+        SearchOutcome::Deadlock => None,
+    };
+    let found = found.as_ref();
+    act(call, guard, row, found, || {
+        violations::too_similar(guard, found)
+    })
 }

@@ -14,10 +14,10 @@
 //! - Rules and policies: the owner of the table. But they can lead to the tables of other users, so none is allowed.
 //! - Defaults, generated columns, CHECK constraints, expressions of indexes and of partition keys, domains: only the
 //!   owner of the table, by ALTER TABLE and CREATE INDEX. But a function in them runs in the session of the invoking
-//!   user, whose   temporary tables and views are found where the function names a table without a schema. So they may
-//!   call functions of   the server's own only. Operator classes are created by superusers.
+//!   user, whose temporary tables and views are found where the function names a table without a schema. So they may
+//!   call functions of the server's own only. Operator classes are created by superusers.
 //! - The same of a partition: the owner of that partition, who may be another user. So each partition must have the
-//!   same   owner. A foreign table is served by another server, which can run anything, so there must be no foreign
+//!   same owner. A foreign table is served by another server, which can run anything, so there must be no foreign
 //!   table.
 //! - Planning the read of the table: the same code of the same tables, and of the children by inheritance, which the
 //!   statement leaves out by ONLY.
@@ -227,8 +227,8 @@ unsafe extern "C-unwind" fn is_of_others(function: pg_sys::Oid, _context: *mut c
 /// Runs as `owner`, in the way of a SECURITY DEFINER function with a search_path of its own. After an error the server
 /// switches back by itself.
 ///
-/// SECURITY_RESTRICTED_OPERATION is not set: it would refuse to queue the checks of the table's deferred constraints. It
-/// protects the session of the invoking user, which is open anyway to the owner of the guarded table, who can create
+/// SECURITY_RESTRICTED_OPERATION is not set: it would refuse to queue the checks of the table's deferred constraints.
+/// It protects the session of the invoking user, which is open anyway to the owner of the guarded table, who can create
 /// triggers on that table.
 pub fn as_owner<T>(owner: pg_sys::Oid, run: impl FnOnce() -> T) -> T {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);

@@ -2,8 +2,8 @@
 //! written down.
 //!
 //! [`act`] does what the action says; [`violations`] says what is wrong with a row. [`written_table`]: the tables that
-//! are written to, and [`acting_user`] with whose rights. [`rights`]: whose rows may be searched, and who may be told of
-//! what was found.
+//! are written to, and [`acting_user`] with whose rights. [`rights`]: whose rows may be searched, and who may be told
+//! of what was found.
 
 pub mod acting_user;
 pub mod rights;
@@ -103,9 +103,9 @@ pg::session_state! {
     };
 }
 
-/// Whether this guard has told nothing of the kind in this statement. The server keeps the trigger's function in memory
+/// Whether this guard has sent nothing of the kind in this statement. The server keeps the trigger's function in memory
 /// of the statement, which is the same for all partitions.
-fn is_first(call: &TriggerCall, guard: &PreparedGuard, news: Notice) -> bool {
+fn is_first(call: &TriggerCall, guard: &PreparedGuard, kind: Notice) -> bool {
     // SAFETY: the function is that of the running call, and what is called when its memory is freed is an entry.
     unsafe {
         let memory = (*call.function).fn_mcxt;
@@ -120,7 +120,7 @@ fn is_first(call: &TriggerCall, guard: &PreparedGuard, news: Notice) -> bool {
             callback.write(pg_sys::MemoryContextCallback { func, arg, next });
             pg_sys::MemoryContextRegisterResetCallback(memory, callback);
         }
-        SENT.with_borrow_mut(|sent| sent.insert((memory as usize, news, guard.top, name)))
+        SENT.with_borrow_mut(|sent| sent.insert((memory as usize, kind, guard.top, name)))
     }
 }
 

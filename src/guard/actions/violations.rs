@@ -2,9 +2,9 @@
 //!
 //! Option `keep`: a row that is changed must stay similar to what it was, or another record has been written over it.
 //!
-//! Each UPDATE is judged by itself, by its old and its new version, whatever happens to the row afterwards. A row that
-//! cannot be compared, such as one without a signature or with an empty one, is nobody's yet and may become anybody's;
-//! one that can be compared no more keeps nothing.
+//! Each UPDATE is compared by itself, by its old and its new version, whatever happens to the row afterwards. A row
+//! that cannot be compared, such as one without a signature or with an empty one, is nobody's yet and may become
+//! anybody's; one that can be compared no more keeps nothing.
 
 use base::{Error, ErrorKind, Result};
 use std::ffi::c_int;
@@ -23,17 +23,6 @@ use pg::message::{sqlstate, words};
 /// In class 23, integrity constraint violation; PostgreSQL itself does not use it.
 const TOO_SIMILAR: c_int = sqlstate(b"23P85");
 
-/// "new row … is too similar to …", with the best matches as far as the user may read them.
-pub fn too_similar(guard: &PreparedGuard, found: &SimilarRows) -> Error {
-    message(guard).detail(detail(guard, found))
-}
-
-/// The same, where the similar row is not committed, and its transaction waits for this one.
-pub fn too_similar_in_progress(guard: &PreparedGuard) -> Error {
-    message(guard)
-        .detail("A transaction in progress has entered a similar row, and waits for this one.")
-}
-
 /// What stands in front of what a row is, in a message.
 fn skipped(guard: &PreparedGuard) -> &'static str {
     match guard.options.action {
@@ -42,7 +31,9 @@ fn skipped(guard: &PreparedGuard) -> &'static str {
     }
 }
 
-fn message(guard: &PreparedGuard) -> Error {
+/// "new row … is too similar to …", with the best matches as far as the user may read them. `None`: the similar row is
+/// not committed, and its transaction waits for this one.
+pub fn too_similar(guard: &PreparedGuard, found: Option<&SimilarRows>) -> Error {
     let similar_to = match guard.is_list() {
         true => words!("a row of block list \"{}\"", catalog::name(guard.searched)),
         false => words!("an existing row"),
@@ -71,19 +62,28 @@ fn message(guard: &PreparedGuard) -> Error {
             guard.trigger
         ),
     };
-    guard.about(Error::new(ErrorKind::State(TOO_SIMILAR), primary).hint(hint))
+    let in_progress =
+        "A transaction in progress has entered a similar row, and waits for this one.";
+    let detail = found.map_or_else(|| in_progress.into(), |found| detail(guard, found));
+    guard.about(
+        Error::new(ErrorKind::State(TOO_SIMILAR), primary)
+            .hint(hint)
+            .detail(detail),
+    )
 }
 
 fn detail(guard: &PreparedGuard, found: &SimilarRows) -> Vec<u8> {
     let user = current_user();
     let mut detail = Vec::new();
-    for row in &found.best {
-        if !rights::may_read(guard, row, user) {
-            continue;
-        }
-        let begin = match detail.is_empty() {
-            true => "Similarity to ",
-            false => ", to ",
+    for row in found
+        .best
+        .iter()
+        .filter(|row| rights::may_read(guard, row, user))
+    {
+        let begin = if detail.is_empty() {
+            "Similarity to "
+        } else {
+            ", to "
         };
         let similarity = format!(" is {:.4}", row.similarity);
         detail.extend(words!("{}{}{}", begin, shown(guard, row), similarity));
@@ -112,14 +112,14 @@ fn shown(guard: &PreparedGuard, row: &SimilarRow) -> Vec<u8> {
 }
 
 /// In class 23, integrity constraint violation; PostgreSQL itself does not use it.
-const NOT_KEPT: c_int = sqlstate(b"23P86");
+const TOO_DIFFERENT: c_int = sqlstate(b"23P86");
 
 /// Looks at a row that is changed, and does with one that has become another what the action says. Returns whether the
 /// row may go on.
 ///
 /// Errors: it has become another (23P86), and the action is `reject`; the signatures are of different shapes; those of
 /// writing to the review table.
-pub fn check_kept(call: &TriggerCall, guard: &PreparedGuard, new: &Row) -> Result<bool> {
+pub fn check_change(call: &TriggerCall, guard: &PreparedGuard, new: &Row) -> Result<bool> {
     let (Some(keep), Some(old)) = (guard.options.keep, call.old_row()) else {
         return Ok(true);
     };
@@ -137,14 +137,14 @@ pub fn check_kept(call: &TriggerCall, guard: &PreparedGuard, new: &Row) -> Resul
                 itself
             });
             act(call, guard, new, itself.as_ref(), || {
-                not_kept(call, guard, &old, &change, keep)
+                too_different(call, guard, &old, &change, keep)
             })
         }
         _ => Ok(true),
     }
 }
 
-fn not_kept(
+fn too_different(
     call: &TriggerCall,
     guard: &PreparedGuard,
     old: &Row,
@@ -159,10 +159,8 @@ fn not_kept(
     let may_read = rights::may_read_own(guard, current_user());
     let row = match &guard.own.key {
         Some(key) if may_read => {
-            words!(
-                "key {}",
-                key.shown(call.table(), &key.text(old, guard.owner))
-            )
+            let text = key.text(old, guard.owner);
+            words!("key {}", key.shown(call.table(), &text))
         }
         _ => words!("the row"),
     };
@@ -191,7 +189,7 @@ fn not_kept(
         ),
     };
     guard.about(
-        Error::new(ErrorKind::State(NOT_KEPT), primary)
+        Error::new(ErrorKind::State(TOO_DIFFERENT), primary)
             .detail(detail)
             .hint(hint),
     )

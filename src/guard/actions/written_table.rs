@@ -191,7 +191,7 @@ impl TableForm {
 /// A table, and the plans that insert a row of `N` parameters.
 pub struct WrittenTable<const N: usize> {
     pub oid: pg_sys::Oid,
-    pub form: &'static TableForm,
+    form: &'static TableForm,
     /// Runs as the invoking user.
     insert: SavedPlan<N>,
     /// The same with RETURNING: a cursor over it can be looked at after it is planned and before it runs.

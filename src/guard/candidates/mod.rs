@@ -16,7 +16,7 @@ pub mod index;
 pub mod scan;
 mod wait;
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use linkage::guard::similar_rows::SimilarRows;
 use pgrx::pg_sys;
@@ -63,7 +63,7 @@ pub enum PendingRows {
 /// What a search has come to.
 pub enum SearchOutcome {
     /// Similar rows, and the keys of all of them if they are wanted.
-    Rows(SimilarRows, HashSet<Vec<u8>>),
+    Rows(SimilarRows, BTreeSet<Vec<u8>>),
     /// A transaction that has entered a similar row waits for this one.
     Deadlock,
 }
@@ -106,7 +106,7 @@ pub fn search(
 struct SearchPass {
     found: SimilarRows,
     /// The keys of all of them, as many as `work_mem` holds. A row that another transaction is changing is found twice.
-    keys: HashSet<Vec<u8>>,
+    keys: BTreeSet<Vec<u8>>,
     key_bytes: usize,
     /// A transaction that has not decided about a similar row, and the row.
     blocker: Option<(PendingTransaction, RowTid)>,

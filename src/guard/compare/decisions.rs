@@ -7,7 +7,7 @@
 //! index, with the latest snapshot, as foreign keys read.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::ffi::CStr;
 
 use base::{Error, ErrorKind, Result};
@@ -338,8 +338,8 @@ pub struct DecidedRow<'a> {
 }
 
 impl DecidedRow<'_> {
-    /// Whether a similar row, which has this key, does not count: people have judged it different from the new one, or
-    /// could not tell, and neither has changed since.
+    /// Whether a similar row, which has this key, does not count: people have decided that it is different from the new
+    /// one, or could not tell, and neither has changed since.
     ///
     /// Errors: as [`DecisionTable::newest`].
     pub fn is_exempted_by(&self, key: &[u8], other: &Row) -> bool {
@@ -369,7 +369,7 @@ impl DecidedRow<'_> {
     /// Enters that it is different from the rows with these keys, as the current user.
     ///
     /// Errors: as the INSERT.
-    fn enter(&self, others: &HashSet<Vec<u8>>) {
+    fn enter(&self, others: &BTreeSet<Vec<u8>>) {
         let session = Session::begin(false);
         for other in others {
             let pair = [text_datum(&self.key), text_datum(other)];
@@ -410,7 +410,7 @@ pub fn decide(row: Option<&DecidedRow>, search: impl Fn(bool) -> SearchOutcome) 
     let Some(row) = row.filter(says_different) else {
         return search(false);
     };
-    let mut entered: HashSet<Vec<u8>> = HashSet::new();
+    let mut entered: BTreeSet<Vec<u8>> = BTreeSet::new();
     loop {
         let (found, keys) = match search(true) {
             SearchOutcome::Rows(found, keys) if found.count > 0 => (found, keys),

@@ -114,21 +114,20 @@ impl GuardArguments {
     pub fn parse(args: &[impl AsRef<CStr>]) -> Result<Self, ArgumentError> {
         let [column, threshold, action, options @ ..] = args else {
             let n = args.len().to_string();
+            let message = b"trigger function bloom_guard needs three arguments or more, not ";
             return invalid(
-                &[b"trigger function bloom_guard needs three arguments or more, not ", n.as_bytes()],
-                "Write EXECUTE FUNCTION bloom_guard('signature column', 'threshold', 'action'), then pairs of \
-                    option and value.",
+                &[message, n.as_bytes()],
+                "Write EXECUTE FUNCTION bloom_guard('signature column', 'threshold', 'action'), \
+                    then pairs of option and value.",
             );
         };
         let similarity = "Write a similarity, such as 0.85.";
         let threshold = parse_number("threshold", threshold.as_ref(), similarity)?;
         let name = action.as_ref().to_bytes();
-        let Some(action) = of_name(&GuardAction::NAMED, name) else {
-            let hint = "Actions are reject, warn, skip and flag.";
-            return invalid(
-                &[b"unrecognized action \"", name, b"\" of bloom_guard"],
-                hint,
-            );
+        let mut named = GuardAction::NAMED.iter();
+        let Some(&(_, action)) = named.find(|(known, _)| known.as_bytes() == name) else {
+            let parts = [b"unrecognized action \"", name, b"\" of bloom_guard"];
+            return invalid(&parts, "Actions are reject, warn, skip and flag.");
         };
         let mut given = parse_options(options)?;
         let mut option = |name: &str| given.remove(name.as_bytes());
@@ -136,19 +135,18 @@ impl GuardArguments {
             text.map(|text| parse_number(what, text, hint)).transpose()
         };
         let keep = number("similarity to keep", option("keep"), similarity)?;
-        let compares_full = option("saturated").map_or(Ok(false), |text| {
-            of_name(&[("ignore", false), ("reject", true)], text.to_bytes()).map_or_else(
-                || {
-                    let parts = [
-                        b"option saturated of bloom_guard cannot be \"",
-                        text.to_bytes(),
-                        b"\"",
-                    ];
-                    invalid(&parts, "Write ignore or reject.")
-                },
-                Ok,
-            )
-        })?;
+        let compares_full = match option("saturated").map(CStr::to_bytes) {
+            None | Some(b"ignore") => false,
+            Some(b"reject") => true,
+            Some(other) => {
+                let parts = [
+                    b"option saturated of bloom_guard cannot be \"",
+                    other,
+                    b"\"",
+                ];
+                return invalid(&parts, "Write ignore or reject.");
+            }
+        };
         let difference = "Write a difference of similarities, such as 0.1.";
         let margin = number("margin", option("margin"), difference)?;
         let mut text = |name| option(name).map(CStr::to_owned);
@@ -249,8 +247,8 @@ fn parse_options(options: &[impl AsRef<CStr>]) -> Result<HashMap<&[u8], &CStr>, 
         if !OPTIONS.iter().any(|option| option.as_bytes() == name) {
             return invalid(
                 &[b"unrecognized option \"", name, b"\" of bloom_guard"],
-                "Options are review, skipped, blocklist, blocklist_column, message, keep, within, verify, margin, \
-                    saturated and decisions.",
+                "Options are review, skipped, blocklist, blocklist_column, message, keep, within, \
+                    verify, margin, saturated and decisions.",
             );
         }
         let Some(value) = pair.get(1) else {
@@ -267,12 +265,6 @@ fn parse_options(options: &[impl AsRef<CStr>]) -> Result<HashMap<&[u8], &CStr>, 
         }
     }
     Ok(given)
-}
-
-fn of_name<T: Copy>(all: &[(&str, T)], wanted: &[u8]) -> Option<T> {
-    let mut all = all.iter();
-    all.find(|(name, _)| name.as_bytes() == wanted)
-        .map(|(_, named)| *named)
 }
 
 /// `what` is what the number is, for the message.
