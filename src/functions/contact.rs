@@ -5,7 +5,7 @@ use pgrx::pg_sys;
 use text::contact::{address_parts, email, email_or_none, phone, phone_or_none};
 use text::identity::{for_each_encoding, IdentityKind};
 
-use super::planned_shape::planned_shape_of_tokens;
+use super::default_shape::planned_shape_of_tokens;
 use pg::error::OrRaise;
 use pg::function::record::record;
 use pg::function::rows::text_datum;

@@ -6,7 +6,7 @@ use signature::counting::{holds_text, holds_token, CountingBuilder};
 use text::ngram::Gaps;
 use text::tokens::TokenHashList;
 
-use super::planned_shape::{planned_shape, planned_shape_of_tokens};
+use super::default_shape::{planned_shape, planned_shape_of_tokens};
 use pg::error::OrRaise;
 use pg::values::text::Text;
 use pg::values::varlena::{aggregate_state, NewValue};

@@ -1,14 +1,15 @@
-//! SQL functions, one file a family.
+//! SQL functions, one file a family. A new one is declared in `sql/bloom_ident--*.sql`, too, which is written by hand;
+//! those over whole tables are in the rooms of their subjects. CONTRIBUTING names each file that a new one touches.
 
 mod contact;
 mod counting;
 mod date;
+pub mod default_shape;
 mod minhash;
 mod names;
 mod normal_form;
 mod order;
 mod own_abbreviations;
-pub mod planned_shape;
 mod profile;
 mod rates;
 mod signature;

@@ -5,7 +5,7 @@ use pgrx::pg_sys;
 use signature::filter::{contains_text, contains_token, Builder, Shape};
 use text::ngram::Gaps;
 
-use super::planned_shape::{
+use super::default_shape::{
     planned_shape, planned_shape_of_tokens, DEFAULT_FPR, DEFAULT_MAX_CHARS, DEFAULT_NGRAM,
 };
 use pg::error::OrRaise;

@@ -7,7 +7,7 @@ use signature::filter::{self, FULL};
 use super::fields::ProposedField;
 use super::proposals::Proposals;
 use super::statements::{ProposedSignature, SuggestTarget};
-use crate::functions::planned_shape::{DEFAULT_FPR, DEFAULT_NGRAM};
+use crate::functions::default_shape::{DEFAULT_FPR, DEFAULT_NGRAM};
 use pg::catalog;
 use pg::sql;
 use pg::sql::Sql;

@@ -1,4 +1,4 @@
-//! The shape that a text length and an error rate are planned to have.
+//! The default shape, and the one that a text length and an error rate are planned to have.
 
 use std::cell::Cell;
 
