@@ -2,7 +2,6 @@
 //! end) and the number of words on this one, u32 each.
 
 use super::{BlankPage, PageKind, PageLog, META, PAGE_WORDS};
-use pg::check_for_interrupts;
 use sigfile::words::{join, split};
 
 /// Words that a page of a chain has room for.
@@ -58,7 +57,6 @@ pub fn write_chain<'r>(
     for some in pages.into_iter().rev() {
         next = page().write(log, kind, generation, |content| fill(content, next, some));
         blocks.push(next);
-        check_for_interrupts();
     }
     blocks.reverse();
     blocks

@@ -249,7 +249,10 @@ impl<'r> SegmentPages<'r> {
         self.current = None;
         let words = describe(segment, &self.blocks);
         let log = (PageLog::Later, PageKind::Map, self.generation);
-        let map = write_chain(log, &words, META, || self.index.extended());
+        let map = write_chain(log, &words, META, || {
+            check_for_interrupts();
+            self.index.extended()
+        });
         (map[0], (self.blocks.len() + map.len()) as u32)
     }
 }

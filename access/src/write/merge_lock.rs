@@ -8,7 +8,7 @@
 
 use crate::class::options::SigfileOptions;
 use crate::meta;
-use crate::page::chain::{chain_pages, fill, write_chain, ChainPage};
+use crate::page::chain::{chain_pages, fill, ChainPage, CHAIN_ROOM};
 use crate::page::{BlankPage, PageKind, PageLog, SigfileIndex, SigfileTable, META};
 use crate::read::{in_use, is_used, read_list};
 use base::Result;
@@ -105,10 +105,21 @@ pub fn list_pages(blocks: usize) -> usize {
 }
 
 /// Writes blocks on pages of a chain that ends with `next`. Returns the first page's block, or `next` without any.
-pub fn write_list<'r>(blocks: &[u32], next: u32, page: impl FnMut() -> BlankPage<'r>) -> u32 {
-    let words: Vec<u64> = pack(blocks).collect();
-    let pages = write_chain((PageLog::Each, PageKind::Free, 0), &words, next, page);
-    pages.first().copied().unwrap_or(next)
+///
+/// Nothing interrupts it: what is written belongs to nothing until the metapage says so.
+pub fn write_list<'r>(
+    blocks: &[u32],
+    mut next: u32,
+    mut page: impl FnMut() -> BlankPage<'r>,
+) -> u32 {
+    for some in blocks.chunks(2 * CHAIN_ROOM).rev() {
+        let words: Vec<u64> = pack(some).collect();
+        let page = page();
+        next = page.write(PageLog::Each, PageKind::Free, 0, |content| {
+            fill(content, next, &words)
+        });
+    }
+    next
 }
 
 impl<'r> MergeLock<'r> {

@@ -67,6 +67,13 @@ impl From<Vec<u8>> for Text {
 }
 
 impl Text {
+    fn says_something(&self) -> bool {
+        match self {
+            Text::Utf8(text) => !text.is_empty(),
+            Text::Stored(bytes) => !bytes.is_empty(),
+        }
+    }
+
     /// The text, empty if it is not in UTF-8.
     fn as_str(&self) -> &str {
         match self {
@@ -141,10 +148,10 @@ impl Error {
         self
     }
 
-    /// Adds a detail, a whole sentence.
+    /// Adds a detail, a whole sentence; none if it is empty.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<Text>) -> Self {
-        self.0.detail = Some(detail.into());
+        self.0.detail = Some(detail.into()).filter(Text::says_something);
         self
     }
 
@@ -155,10 +162,10 @@ impl Error {
         self
     }
 
-    /// Adds a hint, a whole sentence that says what to do.
+    /// Adds a hint, a whole sentence that says what to do; none if it is empty.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Text>) -> Self {
-        self.0.hint = Some(hint.into());
+        self.0.hint = Some(hint.into()).filter(Text::says_something);
         self
     }
 

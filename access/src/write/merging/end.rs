@@ -2,6 +2,7 @@
 //! metapage.
 
 use base::Result;
+use pg::check_for_interrupts;
 use sigfile::keys::PageOrders;
 use sigfile::merging::encode;
 use sigfile::meta::MAX_STOCK;
@@ -47,7 +48,10 @@ impl MergeStep<'_, '_> {
             None => index.extended(),
         };
         let log = (PageLog::Each, PageKind::Map, self.merge.generation);
-        let map = write_chain(log, &words, META, || new(spare.pop()));
+        let map = write_chain(log, &words, META, || {
+            check_for_interrupts();
+            new(spare.pop())
+        });
         let entry = map.first().map(|&first| SegmentEntry {
             generation: self.merge.generation,
             rows: self.merge.rows,

@@ -3,7 +3,7 @@
 use crate::chunk::Chunk;
 use crate::segment::Segment;
 use crate::Pages;
-use base::memory::{reserve, with_room};
+use base::memory::with_room;
 use base::{Error, Result};
 use signature::bits::{fold, Fold};
 use std::ops::Range;
@@ -35,7 +35,10 @@ impl ChunkValues {
         self.first = rows.start;
         for (values, _) in self.values.iter_mut().zip(chunks) {
             values.clear();
-            reserve(values, rows.len())?;
+            // Not by doubling: what is kept is counted by the rows of a band.
+            if values.capacity() < rows.len() {
+                *values = with_room(rows.len())?;
+            }
         }
         let stride = segment.geometry.stride;
         segment.for_each_words(rows, pages, |words| {
