@@ -232,15 +232,13 @@ fn before(call: &TriggerCall, guard: &PreparedGuard) -> Result<bool> {
         return Ok(false);
     }
     let comparability = guard.comparator.comparability(guard.own.row(&new));
-    if comparability == Comparability::Nothing {
-        return Ok(true);
-    }
     let own = call.old_tid();
     let is_known = match call.old_row() {
         None => partition_moves::arrives(call, guard, &new),
         Some(old) => is_same(guard, &old, &new) && is_compared_as_before(guard, &old, &new),
     };
-    let goes_on = if is_known {
+    // What can be compared with nothing takes the place of what is remembered of the row, too.
+    let goes_on = if is_known || comparability == Comparability::Nothing {
         true
     } else if comparability == Comparability::Full {
         notify_full(call, guard);

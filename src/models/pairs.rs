@@ -11,6 +11,7 @@ use super::options::{min_probability, ModelOptions};
 use super::pair_limit::PairLimit;
 use crate::models::records::prepared::PreparedRecords;
 use crate::models::records::read::RecordTexts;
+use crate::models::records::sketches::Sketches;
 use crate::models::search::candidates::{Candidates, Distinct};
 use crate::pairs::decisions::{decisions, Decisions};
 use crate::pairs::one_to_one::BestFirst;
@@ -238,6 +239,7 @@ impl ModelSearch {
                 limit.found_by_itself(number, found);
             }
         }
+        records.sketches = Sketches::default();
         limit.tell_left_out(self.job);
         candidates.finish_shown()
     }
