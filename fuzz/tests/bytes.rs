@@ -5,6 +5,7 @@ mod tree_keys;
 
 use std::ffi::{CStr, CString};
 
+use base::error::Text;
 use base::ErrorKind;
 use bloom_ident_fuzz::{fuzz, message};
 use linkage::guard::options::{GuardAction, GuardArguments};
@@ -244,7 +245,10 @@ fn trigger_arguments() {
         let parts = bytes.split(|&byte| byte == 0).filter(|_| !bytes.is_empty());
         let args: Vec<CString> = parts.map(|part| CString::new(part).unwrap()).collect();
         let given = GuardArguments::parse(&args).map_err(|error| {
-            let quoted = quoted(&error.message);
+            let Some(Text::Stored(message)) = error.texts()[0] else {
+                panic!("a message without bytes of the arguments: {error}")
+            };
+            let quoted = quoted(message);
             let names = [
                 &b"review"[..],
                 b"skipped",
@@ -254,9 +258,9 @@ fn trigger_arguments() {
             ];
             let is_argument = args.iter().any(|arg| arg.to_bytes() == quoted);
             assert!(quoted.is_empty() || is_argument || names.contains(&quoted));
-            assert!(error.message.len() <= quoted.len() + 80);
-            let hint = error.hint.unwrap_or_default();
-            format!("{} {hint}", String::from_utf8_lossy(&error.message))
+            assert!(message.len() <= quoted.len() + 80);
+            let hint = error.hint_text().unwrap_or_default();
+            format!("{} {hint}", String::from_utf8_lossy(message))
         })?;
         assert!((0.0..=1.0).contains(&given.threshold));
         assert_eq!(given.review.is_some(), given.action == GuardAction::Flag);
@@ -291,6 +295,8 @@ fn trigger_arguments() {
         for (name, value) in options {
             again.extend(value.into_iter().flat_map(|value| [name, value]));
         }
+        // All that was given is there, and "saturated" in any case.
+        assert!([args.len(), args.len() + 2].contains(&again.len()));
         assert_eq!(GuardArguments::parse(&again).as_ref(), Ok(&given));
         Ok(format!(
             "{} list: {}, message: {}",

@@ -1,6 +1,6 @@
 //! The arguments of the trigger, which the core reads, with the names of tables in them, which the server reads.
 
-use base::{Error, Result};
+use base::Result;
 use pg::error::sql_error;
 use std::ffi::{CStr, CString};
 use std::ops::Deref;
@@ -46,10 +46,7 @@ impl Deref for GuardOptions {
 impl GuardOptions {
     /// Errors: an argument that is not understood or does not fit the others (22023), a malformed name (42602).
     pub fn parse(args: &[CString]) -> Result<GuardOptions> {
-        let arguments = GuardArguments::parse(args).map_err(|error| {
-            let message = sql_error(ERRCODE_INVALID_PARAMETER_VALUE, error.message);
-            error.hint.into_iter().fold(message, Error::hint)
-        })?;
+        let arguments = GuardArguments::parse(args)?;
         let table = |name: &Option<CString>| name.as_deref().map(parse_table).transpose();
         Ok(GuardOptions {
             review: table(&arguments.review)?,

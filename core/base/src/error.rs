@@ -176,16 +176,20 @@ impl Error {
         self
     }
 
-    /// Adds to the detail and to the hint, which are there.
+    /// Adds to the detail and to the hint.
     #[must_use]
     pub fn more(mut self, detail: &str, hint: &[u8]) -> Self {
         for (text, more) in [
             (&mut self.0.detail, detail.as_bytes()),
             (&mut self.0.hint, hint),
         ] {
-            if let Some(Text::Stored(text)) = text {
-                text.extend_from_slice(more);
-            }
+            let mut all = match text.take() {
+                Some(Text::Utf8(text)) => text.into_bytes(),
+                Some(Text::Stored(bytes)) => bytes,
+                None => Vec::new(),
+            };
+            all.extend_from_slice(more);
+            *text = Some(Text::Stored(all));
         }
         self
     }

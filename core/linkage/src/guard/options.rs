@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
+use base::{Error, Result};
+
 /// What happens to a row that is too similar to another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GuardAction {
@@ -42,22 +44,9 @@ impl GuardAction {
     }
 }
 
-/// What is wrong with the arguments: an error of kind [`InvalidParameter`](base::ErrorKind::InvalidParameter), whose
-/// message has bytes of them in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArgumentError {
-    /// Half a sentence in lower case: ASCII, and what it quotes.
-    pub message: Vec<u8>,
-    /// A whole sentence that says what to do.
-    pub hint: Option<&'static str>,
-}
-
-/// An error without a hint if that is empty.
-fn invalid<T>(parts: &[&[u8]], hint: &'static str) -> Result<T, ArgumentError> {
-    Err(ArgumentError {
-        message: parts.concat(),
-        hint: Some(hint).filter(|hint| !hint.is_empty()),
-    })
+/// An error without a hint if that is empty. Its message has bytes of the arguments in it.
+fn invalid<T>(parts: &[&[u8]], hint: &str) -> Result<T> {
+    Err(Error::invalid(parts.concat()).hint(hint))
 }
 
 /// The arguments of a trigger, as they were written.
@@ -111,7 +100,7 @@ const OPTIONS: [&str; 11] = [
 
 impl GuardArguments {
     /// Errors: an argument that is not understood, or that does not fit the others.
-    pub fn parse(args: &[impl AsRef<CStr>]) -> Result<Self, ArgumentError> {
+    pub fn parse(args: &[impl AsRef<CStr>]) -> Result<Self> {
         let [column, threshold, action, options @ ..] = args else {
             let n = args.len().to_string();
             let message = b"trigger function bloom_guard needs three arguments or more, not ";
@@ -171,7 +160,7 @@ impl GuardArguments {
     }
 
     /// Errors: options that do not fit each other, or the action.
-    fn check(&self) -> Result<(), ArgumentError> {
+    fn check(&self) -> Result<()> {
         let flags = self.action == GuardAction::Flag;
         let needs = |option, wanted| {
             format!(
@@ -240,7 +229,7 @@ impl GuardArguments {
 /// The values of options by their names.
 ///
 /// Errors: an option that there is not, one without a value, or one that is given twice.
-fn parse_options(options: &[impl AsRef<CStr>]) -> Result<HashMap<&[u8], &CStr>, ArgumentError> {
+fn parse_options(options: &[impl AsRef<CStr>]) -> Result<HashMap<&[u8], &CStr>> {
     let mut given = HashMap::new();
     for pair in options.chunks(2) {
         let name = pair[0].as_ref().to_bytes();
@@ -268,7 +257,7 @@ fn parse_options(options: &[impl AsRef<CStr>]) -> Result<HashMap<&[u8], &CStr>, 
 }
 
 /// `what` is what the number is, for the message.
-fn parse_number(what: &str, text: &CStr, hint: &'static str) -> Result<f64, ArgumentError> {
+fn parse_number(what: &str, text: &CStr, hint: &'static str) -> Result<f64> {
     let number = text.to_str().ok().and_then(|s| s.trim().parse().ok());
     match number.filter(|number| (0.0..=1.0).contains(number)) {
         Some(number) => Ok(number),
