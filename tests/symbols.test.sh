@@ -35,7 +35,7 @@ $bare"
 dropdb --if-exists declared 2>/dev/null
 createdb declared
 grep -aoE 'sql function [a-z0-9_]+_wrapper\|.*' "$library" | sed 's/^sql function //' >"$SCRATCH/declared"
-defaults=$(sed -nE "s/^pub const DEFAULT_([A-Z_]+): .* = (.*);/('\L\1', '\2')/p" "$ROOT/src/functions/planned_shape.rs" | paste -sd,)
+defaults=$(sed -nE "s/^pub const DEFAULT_([A-Z_]+): .* = (.*);/('\L\1', '\2')/p" "$ROOT/src/functions/default_shape.rs" | paste -sd,)
 drifted=$(psql -XAtq -v ON_ERROR_STOP=1 -d declared <<SQL
 CREATE EXTENSION bloom_ident;
 $for_tests
