@@ -8,6 +8,8 @@ source "$here/bench-env.sh"
 need_packages python3
 say 'quality of match models'
 "$ROOT/tests/quality/run.sh"
+say 'probabilities of match models, and how many are right'
+"$ROOT/tests/quality/reliability.sh"
 say 'quality of measures of names'
 "$ROOT/tests/quality/names.sh"
 say 'kinds of corruption'

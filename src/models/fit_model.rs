@@ -1,6 +1,6 @@
 //! The fit of a model to records: the pairs that it is fitted to, and the searches that it will need.
 
-use linkage::model::mixture::{class_sets, learn, Evidence, Fit, FitInput};
+use linkage::model::mixture::{class_sets, learn, Evidence, Fit, FitInput, PatternLogs};
 use linkage::model::values::MISSING;
 use linkage::model::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
 
@@ -40,6 +40,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
         fields: records.fields.clone(),
         swap: records.swap,
         dependence: Default::default(),
+        match_dependence: Default::default(),
         classes: Vec::new(),
         linkage: second.is_some(),
         records: n,
@@ -96,7 +97,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
                 patterns: &mut patterns,
                 weight,
                 labels: &labels,
-                remembered: memory / 16 / size_of::<f64>(),
+                remembered: memory / 16 / size_of::<PatternLogs>(),
             },
             helpers: &mut team,
             all_pairs: records.prepared.all_pairs.max(1.0),
@@ -124,12 +125,13 @@ fn take_over(model: &mut MatchModel, fit: Fit, n: f64) {
         field.u = chance.u;
     }
     model.dependence = fit.dependence;
+    model.match_dependence = fit.match_dependence;
     model.rounds = fit.rounds;
     model.classes = fit
         .classes
         .into_iter()
         .map(|class| Class {
-            chance: class.chance,
+            chance: class.set.chance,
             pairs_per_record: class.pairs / n.max(1.0),
             shares: class.shares,
         })

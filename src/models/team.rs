@@ -5,7 +5,9 @@
 use std::mem::size_of;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering::SeqCst};
 
-use linkage::model::mixture::{EachPattern, Helpers, KnownPairs, Step, StepSize};
+use linkage::model::mixture::{
+    EachPattern, Family, Helpers, KnownPairs, PatternLogs, Step, StepSize,
+};
 use linkage::model::Pattern;
 use pgrx::pg_sys;
 
@@ -20,7 +22,7 @@ const MOST_SHARED: usize = 32 << 20;
 
 /// Every change of [`FitShared`], or of what lies beside it, raises the version.
 const LAYOUT: Layout = Layout {
-    version: 2,
+    version: 3,
     sizes: [size_of::<FitShared>() as u32, 0, 0],
 };
 
@@ -32,6 +34,9 @@ struct FitShared {
     patterns: u64,
     fields: u32,
     classes: AtomicU32,
+    /// The number of the class of families, 0 for none, and the personal fields as bits.
+    family: AtomicU32,
+    personal: AtomicU32,
     leader: *mut pg_sys::PGPROC,
     /// The round in the upper half, and the next chunk of it that nobody has in the lower half.
     turn: AtomicU64,
@@ -42,9 +47,9 @@ struct FitShared {
 /// The last round: workers end.
 const END: u64 = u32::MAX as u64;
 
-/// A pattern in two halves, the upper one first; the bits of its pairs and of the logarithm of the expected random
-/// pairs; 0 without a label, 1 for a pair that is none, 2 for a match.
-type SharedPattern = [u64; 5];
+/// A pattern in two halves, the upper one first; the bits of its pairs and of its logarithms, that of random pairs first;
+/// 0 without a label, 1 for a pair that is none, 2 for a match.
+type SharedPattern = [u64; 6];
 
 /// The parts of what is shared.
 mod part {
@@ -116,8 +121,8 @@ impl Places {
             check_for_interrupts();
             let begin = chunk * size.chunk();
             for pattern in &patterns[begin..(begin + size.chunk()).min(size.patterns)] {
-                let (known, random) = read(pattern);
-                step.add(known, random);
+                let (known, logs) = read(pattern);
+                step.add(known, logs);
             }
             // SAFETY: as above.
             let result = unsafe {
@@ -140,12 +145,13 @@ impl Places {
 }
 
 /// A pattern as it is shared.
-fn write(known: KnownPairs, random: f64) -> SharedPattern {
+fn write(known: KnownPairs, logs: PatternLogs) -> SharedPattern {
     [
         (known.pattern.0 >> 64) as u64,
         known.pattern.0 as u64,
         known.pairs.to_bits(),
-        random.to_bits(),
+        logs.random.to_bits(),
+        logs.matches.to_bits(),
         match known.label {
             None => 0,
             Some(same) => 1 + u64::from(same),
@@ -153,13 +159,17 @@ fn write(known: KnownPairs, random: f64) -> SharedPattern {
     ]
 }
 
-fn read(&[high, low, pairs, random, label]: &SharedPattern) -> (KnownPairs, f64) {
+fn read(&[high, low, pairs, random, matches, label]: &SharedPattern) -> (KnownPairs, PatternLogs) {
     let known = KnownPairs {
         pattern: Pattern(u128::from(high) << 64 | u128::from(low)),
         pairs: f64::from_bits(pairs),
         label: (label > 0).then_some(label > 1),
     };
-    (known, f64::from_bits(random))
+    let logs = PatternLogs {
+        random: f64::from_bits(random),
+        matches: f64::from_bits(matches),
+    };
+    (known, logs)
 }
 
 /// Waits until `is_true`.
@@ -255,10 +265,10 @@ impl Helpers for FitTeam {
             return false;
         }
         let mut at = 0;
-        each(&mut |known, random| {
+        each(&mut |known, logs| {
             assert!(at < size.patterns, "there is room for so many patterns");
             // SAFETY: there is room for it, and no round is going on, so nobody reads.
-            unsafe { running.places.patterns.add(at).write(write(known, random)) };
+            unsafe { running.places.patterns.add(at).write(write(known, logs)) };
             at += 1;
         });
         running.size = size;
@@ -290,6 +300,8 @@ impl Running {
                 patterns: room.patterns as u64,
                 fields: room.fields as u32,
                 classes: AtomicU32::new(0),
+                family: AtomicU32::new(0),
+                personal: AtomicU32::new(0),
                 leader: pg_sys::MyProc,
                 turn: AtomicU64::new(0),
                 done: AtomicU32::new(0),
@@ -318,6 +330,11 @@ impl Running {
             std::ptr::copy_nonoverlapping(classes.as_ptr(), self.places.classes, classes.len());
         }
         shared.classes.store(size.classes as u32, SeqCst);
+        let family = size
+            .family
+            .map_or((0, 0), |family| (family.class as u32, family.personal));
+        shared.family.store(family.0, SeqCst);
+        shared.personal.store(family.1, SeqCst);
         shared.done.store(0, SeqCst);
         self.round += 1;
         self.next_round(self.round);
@@ -383,6 +400,13 @@ pub unsafe extern "C-unwind" fn bloom_fit_worker(
             patterns: shared.patterns as usize,
             fields: shared.fields as usize,
             classes: shared.classes.load(SeqCst) as usize,
+            family: match (shared.family.load(SeqCst), shared.personal.load(SeqCst)) {
+                (0, _) => None,
+                (class, personal) => Some(Family {
+                    class: class as usize,
+                    personal,
+                }),
+            },
         };
         if places.work(round, size) {
             // SAFETY: the leader is one of the server's processes.

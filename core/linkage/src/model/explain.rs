@@ -12,7 +12,7 @@ use base::{Error, Result};
 pub enum Reason {
     /// A field of this number.
     Field(usize),
-    /// Fields that go together by chance.
+    /// Fields that go together, by chance or in matches.
     Together,
     /// How many of all pairs are matches.
     Prior,
@@ -100,7 +100,7 @@ impl Explainer {
         all.push(Addend {
             reason: Reason::Together,
             words: self.together(pattern),
-            bits: 0.0 - model.dependence.log(pattern) / LN_2,
+            bits: (model.match_dependence.log(pattern) - model.dependence.log(pattern)) / LN_2,
         });
         let pairs = |class: usize| (model.classes[class].pairs_per_record * records).max(1e-9);
         let all_pairs = all_pairs.max(1.0);
@@ -139,7 +139,8 @@ impl Explainer {
     /// The fields whose agreement is told by another one's.
     fn together(&self, pattern: Pattern) -> Option<String> {
         let name = |k: usize| self.model.fields[k].name.as_str();
-        let edges = self.model.dependence.edges.iter();
+        let (by_chance, in_matches) = (&self.model.dependence, &self.model.match_dependence);
+        let edges = by_chance.edges.iter().chain(&in_matches.edges);
         let told = edges.filter(|edge| {
             let [a, b] = edge.fields.map(|k| pattern.level(k));
             edge.logs
@@ -147,9 +148,15 @@ impl Explainer {
                 .and_then(|row| row.get(b))
                 .is_some_and(|&log| log != 0.0)
         });
-        let told: Vec<String> = told
-            .map(|edge| format!("{} with {}", name(edge.fields[0]), name(edge.fields[1])))
-            .collect();
+        let told =
+            told.map(|edge| format!("{} with {}", name(edge.fields[0]), name(edge.fields[1])));
+        // an edge may be in both
+        let told: Vec<String> = told.fold(Vec::new(), |mut told, words| {
+            if !told.contains(&words) {
+                told.push(words);
+            }
+            told
+        });
         (!told.is_empty()).then(|| told.join(", "))
     }
 

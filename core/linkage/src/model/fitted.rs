@@ -127,6 +127,8 @@ pub struct MatchModel {
     pub swap: Option<[usize; 2]>,
     /// How fields go together by chance.
     pub dependence: Dependence,
+    /// How fields go together in matches.
+    pub match_dependence: Dependence,
     /// The matches, and the other classes.
     pub classes: Vec<Class>,
     /// Whether it was fitted to pairs of two tables.

@@ -1,6 +1,7 @@
 //! What a model says of a pair.
 
-use super::fitted::MatchModel;
+use super::fitted::{Class, MatchModel};
+use super::mixture::{ClassLogs, Shares};
 use super::pattern::Pattern;
 
 /// What a model says of a pair.
@@ -15,39 +16,27 @@ pub struct Score {
 /// A model made ready for records of which there are so many.
 pub struct Scorer<'m> {
     model: &'m MatchModel,
-    /// Logarithm of the number of all pairs.
-    all_pairs: f64,
-    /// Logarithms of the levels' shares among random pairs, by field.
-    random: Vec<[f64; super::values::LEVELS]>,
-    /// Logarithms of the expected pairs of a class, and of the levels' shares.
-    classes: Vec<(f64, Vec<[f64; super::values::LEVELS]>)>,
+    random: ClassLogs,
+    classes: Vec<ClassLogs>,
 }
 
 impl<'m> Scorer<'m> {
     /// For `records` records of both tables, which make `all_pairs` pairs.
     pub fn new(model: &'m MatchModel, records: f64, all_pairs: f64) -> Scorer<'m> {
-        let logs = |shares: &super::mixture::Shares| shares.map(|share| share.max(1e-12).ln());
-        let classes = model.classes.iter().map(|class| {
-            let pairs = (class.pairs_per_record * records).max(1e-9).ln();
-            (pairs, class.shares.iter().map(logs).collect())
-        });
+        let u: Vec<Shares> = model.fields.iter().map(|field| field.u).collect();
+        let class = |class: &Class| ClassLogs::new(class.pairs_per_record * records, &class.shares);
         Scorer {
             model,
-            all_pairs: all_pairs.max(1.0).ln(),
-            random: model.fields.iter().map(|field| logs(&field.u)).collect(),
-            classes: classes.collect(),
+            random: ClassLogs::new(all_pairs.max(1.0), &u),
+            classes: model.classes.iter().map(class).collect(),
         }
     }
 
     /// Scores a pattern.
     pub fn score(&self, pattern: Pattern) -> Score {
-        let sum = |logs: &[[f64; super::values::LEVELS]]| -> f64 {
-            let fields = logs.iter().enumerate();
-            fields.map(|(k, logs)| logs[pattern.level(k)]).sum()
-        };
-        let random = self.all_pairs + sum(&self.random) + self.model.dependence.log(pattern);
-        let of = |(pairs, logs): &(f64, Vec<_>)| pairs + sum(logs);
-        let matches = of(&self.classes[0]);
+        let random = self.random.log(pattern) + self.model.dependence.log(pattern);
+        let of = |class: &ClassLogs| class.log(pattern);
+        let matches = of(&self.classes[0]) + self.model.match_dependence.log(pattern);
         let others: Vec<f64> = self.classes[1..].iter().map(of).chain([random]).collect();
         let top = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let against = top + others.iter().map(|log| (log - top).exp()).sum::<f64>().ln();

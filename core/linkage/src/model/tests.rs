@@ -76,6 +76,11 @@ pub(crate) fn people() -> MatchModel {
         logs: logs.collect(),
         information: 0.031,
     };
+    let in_matches = DependentFields {
+        fields: [3, 1],
+        logs: vec![[0.25; ORDERED]; ORDERED],
+        information: 0.05,
+    };
     let planned = |search, recall| PlannedSearch {
         search,
         pairs_per_record: 0.7,
@@ -86,6 +91,9 @@ pub(crate) fn people() -> MatchModel {
         status: Status::Converged,
         swap: Some([0, 1]),
         dependence: Dependence { edges: vec![edge] },
+        match_dependence: Dependence {
+            edges: vec![in_matches],
+        },
         classes,
         linkage: false,
         records: 20_000.0,

@@ -30,6 +30,11 @@ pub fn read_model(text: &str) -> Result<MatchModel> {
     })?;
     let (fields, matches) = fields(&top.member("fields")?)?;
     let swap = swap(&top.member("swap")?, &fields)?;
+    let match_dependence = match top.find("together_in_matches")? {
+        // models of before it was learned have none
+        None => Dependence::default(),
+        Some(edges) => dependence(&edges, &fields)?,
+    };
     let dependence = dependence(&top.member("together")?, &fields)?;
     let mut classes = vec![Class {
         chance: 0,
@@ -53,6 +58,7 @@ pub fn read_model(text: &str) -> Result<MatchModel> {
         status,
         swap,
         dependence,
+        match_dependence,
         classes,
         linkage: top.member("linkage")?.boolean()?,
         records: top.member("records")?.count()?,
@@ -215,7 +221,9 @@ fn other_class(place: &Place<'_>, fields: &[FieldModel]) -> Result<Class> {
         return Err(unknown.invalid("The model has no field of this name."));
     }
     let of = |(k, field): (usize, &FieldModel)| match chance >> k & 1 {
-        1 => Ok(field.u),
+        1 => levels
+            .find(&field.name)?
+            .map_or(Ok(field.u), |of| shares(&of)),
         _ => shares(&levels.member(&field.name)?),
     };
     Ok(Class {

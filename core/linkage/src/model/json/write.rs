@@ -3,7 +3,7 @@
 use serde_json::{json, Number, Value};
 
 use super::FORMAT;
-use crate::model::mixture::{DependentFields, Shares};
+use crate::model::mixture::{Dependence, DependentFields, Shares};
 use crate::model::values::Reading;
 use crate::model::{Class, FieldModel, MatchModel, PlannedSearch, Search};
 use base::{Error, Result};
@@ -42,16 +42,19 @@ pub fn write_model(model: &MatchModel) -> Result<String> {
     let fields = model.fields.iter().zip(&matches.shares).map(field);
     let says_something =
         |edge: &&DependentFields| edge.logs.iter().flatten().any(|&log| log != 0.0);
-    let edges = model.dependence.edges.iter().filter(says_something);
-    let edges = edges.map(|edge| {
-        let logs: Result<Value> = edge.logs.iter().map(|row| numbers(row)).collect();
-        Ok(json!({
-            "fields": edge.fields.map(name),
-            "information": exact(edge.information)?,
-            "logs": logs?,
-        }))
-    });
-    let classes = others.iter().map(|class| other(class, &name));
+    let together = |dependence: &Dependence| {
+        let edges = dependence.edges.iter().filter(says_something);
+        let edges = edges.map(|edge| {
+            let logs: Result<Value> = edge.logs.iter().map(|row| numbers(row)).collect();
+            Ok(json!({
+                "fields": edge.fields.map(name),
+                "information": exact(edge.information)?,
+                "logs": logs?,
+            }))
+        });
+        edges.collect::<Result<Value>>()
+    };
+    let classes = others.iter().map(|class| other(model, class, &name));
     let searches = model.searches.iter().map(|s| search(s, &name));
     let left_out = model.left_out.iter();
     let left_out = left_out.map(|column| (column.column.clone(), column.reason.clone()));
@@ -68,7 +71,8 @@ pub fn write_model(model: &MatchModel) -> Result<String> {
         "rounds": model.rounds,
         "fields": fields.collect::<Result<Value>>()?,
         "swap": model.swap.map(|swap| swap.map(name)),
-        "together": edges.collect::<Result<Value>>()?,
+        "together": together(&model.dependence)?,
+        "together_in_matches": together(&model.match_dependence)?,
         "classes": classes.collect::<Result<Value>>()?,
         "searches": searches.collect::<Result<Value>>()?,
         "left_out": left_out.collect::<Value>(),
@@ -97,14 +101,17 @@ fn field((field, m): (&FieldModel, &Shares)) -> Result<Value> {
     Ok(written)
 }
 
-fn other<'m>(class: &Class, name: &impl Fn(usize) -> &'m str) -> Result<Value> {
+fn other<'m>(model: &MatchModel, class: &Class, name: &impl Fn(usize) -> &'m str) -> Result<Value> {
     let fields = 0..class.shares.len();
-    let (differ, alike): (Vec<usize>, Vec<usize>) =
-        fields.partition(|k| class.chance >> k & 1 == 1);
-    let levels = alike.into_iter();
+    let differs = |k: &usize| class.chance >> k & 1 == 1;
+    // what differs as in random pairs is not written
+    let levels = fields
+        .clone()
+        .filter(|k| !differs(k) || class.shares[*k] != model.fields[*k].u);
     let levels = levels.map(|k| Ok((name(k), numbers(&class.shares[k])?)));
+    let differ = fields.filter(differs);
     Ok(json!({
-        "differ": differ.into_iter().map(name).collect::<Value>(),
+        "differ": differ.map(name).collect::<Value>(),
         "pairs_per_record": exact(class.pairs_per_record)?,
         "levels": levels.collect::<Result<Value>>()?,
     }))

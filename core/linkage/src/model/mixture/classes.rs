@@ -1,12 +1,43 @@
 //! The classes of pairs that agree in some fields and are no matches.
 
 use super::Shares;
+use crate::model::pattern::Pattern;
+
+/// How the shares of a class are learned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClassKind {
+    /// By itself: in `chance` as random pairs have them, in the others as its own pairs have them.
+    Plain,
+    /// Two people of one household: they differ in all that is personal, and agree in the rest. Relatives resemble each
+    /// other in what is personal, too, an e-mail address by the surname for one; so these shares are learned from pairs
+    /// that are two people for sure, and not taken from random pairs.
+    Family,
+    /// Two people of one household who agree in some of what is personal, such as twins in their birthday. In everything
+    /// else its shares are those of the family.
+    Household,
+}
+
+/// What makes a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassSet {
+    /// The fields in which its pairs agree by chance only, or as relatives do, as bits.
+    pub chance: u32,
+    /// How its shares are learned.
+    pub kind: ClassKind,
+}
+
+impl ClassSet {
+    fn plain(chance: u32) -> ClassSet {
+        let kind = ClassKind::Plain;
+        ClassSet { chance, kind }
+    }
+}
 
 /// A class of pairs. The first class of a fit is that of the matches.
 #[derive(Clone, Debug)]
 pub struct ClassFit {
-    /// The fields that agree by chance only, as bits.
-    pub chance: u32,
+    /// What makes it.
+    pub set: ClassSet,
     /// Expected pairs.
     pub pairs: f64,
     /// The share of each level, for every field.
@@ -20,14 +51,40 @@ impl ClassFit {
     }
 }
 
+/// Logarithms of a class of pairs.
+pub struct ClassLogs {
+    /// Of the expected pairs.
+    pairs: f64,
+    /// Of the share of each level, for every field.
+    shares: Vec<Shares>,
+}
+
+impl ClassLogs {
+    /// Of so many pairs.
+    pub fn new(pairs: f64, shares: &[Shares]) -> ClassLogs {
+        let logs = |shares: &Shares| shares.map(|share| share.max(1e-12).ln());
+        ClassLogs {
+            pairs: pairs.max(1e-9).ln(),
+            shares: shares.iter().map(logs).collect(),
+        }
+    }
+
+    /// Logarithm of the pairs of a pattern that are expected if the fields are independent.
+    pub fn log(&self, pattern: Pattern) -> f64 {
+        let shares = self.shares.iter().enumerate();
+        self.pairs + shares.map(|(k, logs)| logs[pattern.level(k)]).sum::<f64>()
+    }
+}
+
 /// Most personal fields whose subsets have classes of their own.
 const MOST_PERSONAL: usize = 5;
 
 /// The sets of fields that agree by chance in each class, as bits. Families and twins differ in what is personal. Where
-/// nothing is known to be personal, they are pairs that differ in what tells most, and agree in the rest.
+/// nothing is known to be personal, they are pairs that differ in what tells most, and agree in the rest. Where several
+/// fields are personal, households have classes of their own besides.
 ///
 /// `personal`: numbers of fields. `information`, `filled`: of each field, in bits and as a share of the records.
-pub fn class_sets(personal: &[usize], information: &[f64], filled: &[f64]) -> Vec<u32> {
+pub fn class_sets(personal: &[usize], information: &[f64], filled: &[f64]) -> Vec<ClassSet> {
     let fields = 0..information.len();
     let half_filled = || fields.clone().filter(|&k| filled[k] >= 0.5);
     let greatest = half_filled().map(|k| information[k]).fold(0.0, f64::max);
@@ -54,7 +111,7 @@ pub fn class_sets(personal: &[usize], information: &[f64], filled: &[f64]) -> Ve
                 true
             }
         });
-        return sets;
+        return sets.into_iter().map(ClassSet::plain).collect();
     }
     let mut most_telling = personal.to_vec();
     most_telling.sort_by(|&a, &b| information[b].total_cmp(&information[a]).then(a.cmp(&b)));
@@ -72,37 +129,48 @@ pub fn class_sets(personal: &[usize], information: &[f64], filled: &[f64]) -> Ve
         .collect();
     subsets.sort_by_key(|set| (set.count_ones(), *set));
     sets.retain(|&set| set != all);
-    sets.extend([all, all]);
-    for set in subsets {
+    let is_household = personal.len() > 1;
+    // beside a class of families a second one of the same fields ends in a worse optimum
+    sets.extend(std::iter::repeat_n(all, 2 - usize::from(is_household)));
+    for &set in &subsets {
         if !sets.contains(&set) {
             sets.push(set);
         }
+    }
+    let mut sets: Vec<ClassSet> = sets.into_iter().map(ClassSet::plain).collect();
+    if is_household {
+        let of = |chance, kind| ClassSet { chance, kind };
+        sets.push(of(all, ClassKind::Family));
+        sets.extend(subsets.into_iter().map(|set| of(set, ClassKind::Household)));
     }
     sets
 }
 
 #[cfg(test)]
 mod tests {
-    use super::class_sets;
+    use super::{class_sets, ClassKind, ClassSet};
 
     #[test]
     fn sets_of_persons_and_of_others() {
-        let (information, filled) = ([9.0, 8.0, 3.0, 9.5], [1.0; 4]);
+        let sets_of = |personal: &[usize]| {
+            let sets = class_sets(personal, &[9.0, 8.0, 3.0, 9.5], &[1.0; 4]);
+            let (plain, households) = sets.split_at(
+                sets.iter()
+                    .position(|set| set.kind != ClassKind::Plain)
+                    .unwrap_or(sets.len()),
+            );
+            let bits = |sets: &[ClassSet]| sets.iter().map(|set| set.chance).collect::<Vec<_>>();
+            (bits(plain), bits(households))
+        };
+        assert_eq!(sets_of(&[0, 3]), (vec![0b1011, 0b1001], vec![0b1001]));
         assert_eq!(
-            class_sets(&[0, 3], &information, &filled),
-            [0b1011, 0b1001, 0b1001]
+            sets_of(&[0, 1, 3]),
+            (
+                vec![0b1011, 0b0011, 0b1001, 0b1010],
+                vec![0b1011, 0b0011, 0b1001, 0b1010]
+            )
         );
-        assert_eq!(
-            class_sets(&[0, 1, 3], &information, &filled),
-            [0b1011, 0b1011, 0b0011, 0b1001, 0b1010]
-        );
-        assert_eq!(
-            class_sets(&[], &information, &filled),
-            [0b1011, 0b1010, 0b1001, 0b0011]
-        );
-        assert_eq!(
-            class_sets(&[2], &information, &filled),
-            [0b1011, 0b0100, 0b0100]
-        );
+        assert_eq!(sets_of(&[]), (vec![0b1011, 0b1010, 0b1001, 0b0011], vec![]));
+        assert_eq!(sets_of(&[2]), (vec![0b1011, 0b0100, 0b0100], vec![]));
     }
 }

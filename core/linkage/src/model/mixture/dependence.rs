@@ -1,9 +1,37 @@
-//! How far fields go together by chance, as a postcode and its town do: the tree of pairs of fields with most mutual
-//! information (C. Chow, C. Liu: Approximating Discrete Probability Distributions with Dependence Trees, 1968).
+//! How far fields go together, as a postcode and its town do: the tree of pairs of fields with most mutual information
+//! (C. Chow, C. Liu: Approximating Discrete Probability Distributions with Dependence Trees, 1968).
 
-use super::{MOST_DEPENDENCE, SMOOTHING};
 use crate::model::pattern::Pattern;
-use crate::model::values::ORDERED;
+use crate::model::values::{EQUAL, ORDERED, UNLIKE};
+
+/// How far the dependence of a class of pairs is believed.
+pub(super) struct Belief {
+    /// Dependence of two fields counts up to so many times, either way.
+    most: f64,
+    /// Pairs that are added to a joint count, and to the one that independence gives.
+    smoothing: f64,
+    /// Two fields of less mutual information are independent.
+    least_information: f64,
+    /// The group of a level: levels of a group are counted as one.
+    group: fn(usize) -> usize,
+}
+
+/// Random pairs are many, so each level is counted by itself.
+pub(super) const OF_RANDOM_PAIRS: Belief = Belief {
+    most: 8.0,
+    smoothing: 5.0,
+    least_information: 0.0,
+    group: |level| level,
+};
+
+/// Who has moved differs in street, town and postcode at once. Matches are few, and only expected, so it is counted
+/// whether values are equal, similar or unlike, and little is believed.
+pub(super) const OF_MATCHES: Belief = Belief {
+    most: 3.0,
+    smoothing: 20.0,
+    least_information: 0.02,
+    group: |level| usize::from(level >= EQUAL) + usize::from(level >= ORDERED - UNLIKE),
+};
 
 /// Two fields that go together.
 #[derive(Clone, Debug)]
@@ -24,7 +52,7 @@ pub struct Dependence {
 }
 
 impl Dependence {
-    /// Logarithm of how many times more often the levels of a pattern come together by chance than independence says.
+    /// Logarithm of how many times more often the levels of a pattern come together than independence says.
     pub fn log(&self, pattern: Pattern) -> f64 {
         let log = |edge: &DependentFields| {
             let [a, b] = edge.fields.map(|field| pattern.level(field));
@@ -36,12 +64,12 @@ impl Dependence {
         self.edges.iter().map(log).sum()
     }
 
-    /// Learns from random pairs.
-    pub(super) fn learn(joint: &JointLevels) -> Dependence {
+    /// Learns from the pairs of a class.
+    pub(super) fn learn(joint: &JointLevels, belief: &Belief) -> Dependence {
         let mut edges = Vec::new();
         for a in 0..joint.fields {
             for b in 0..a {
-                edges.push(edge(a, b, &joint.tables[edges.len()]));
+                edges.push(edge(a, b, &joint.tables[edges.len()], belief));
             }
         }
         // the order of the fields settles ties
@@ -56,6 +84,7 @@ impl Dependence {
             }
             x != y
         });
+        edges.retain(|edge| edge.information >= belief.least_information);
         Dependence { edges }
     }
 }
@@ -93,28 +122,37 @@ impl JointLevels {
     }
 }
 
-fn edge(a: usize, b: usize, joint: &Joint) -> DependentFields {
+fn edge(a: usize, b: usize, levels: &Joint, belief: &Belief) -> DependentFields {
+    let group = belief.group;
+    let mut joint = [[0.0; ORDERED]; ORDERED];
+    for (x, row) in levels.iter().enumerate() {
+        for (y, pairs) in row.iter().enumerate() {
+            joint[group(x)][group(y)] += pairs;
+        }
+    }
     let rows = joint.map(|row| row.iter().sum::<f64>());
     let mut columns = [0.0; ORDERED];
-    for row in joint {
+    for row in &joint {
         for (sum, n) in columns.iter_mut().zip(row) {
             *sum += n;
         }
     }
     let all = rows.iter().sum::<f64>().max(1.0);
-    let most = MOST_DEPENDENCE.ln();
-    let mut logs = vec![[0.0; ORDERED]; ORDERED];
+    let most = belief.most.ln();
+    let mut logs = [[0.0; ORDERED]; ORDERED];
     let mut information = 0.0;
     for x in 0..ORDERED {
         for y in 0..ORDERED {
-            let log = ((joint[x][y] + SMOOTHING) / (rows[x] * columns[y] / all + SMOOTHING)).ln();
+            let by_chance = rows[x] * columns[y] / all;
+            let log = ((joint[x][y] + belief.smoothing) / (by_chance + belief.smoothing)).ln();
             information += joint[x][y] * log / all;
             logs[x][y] = log.clamp(-most, most);
         }
     }
+    let of_levels = |x: usize| std::array::from_fn(|y| logs[group(x)][group(y)]);
     DependentFields {
         fields: [a, b],
-        logs,
+        logs: (0..ORDERED).map(of_levels).collect(),
         information,
     }
 }

@@ -1,7 +1,7 @@
 //! What a fit is made from.
 
 use crate::model::pattern::{CountedPatterns, Pattern};
-use crate::model::values::LEVELS;
+use crate::model::values::{EQUAL, LEVELS, MISSING, ORDERED, UNLIKE};
 
 /// What a fit is made from: candidates by their pattern, and pairs of which somebody has said whether they are matches.
 pub struct Evidence<'a> {
@@ -11,7 +11,7 @@ pub struct Evidence<'a> {
     pub weight: f64,
     /// Pairs with a label.
     pub labels: &'a [(Pattern, bool)],
-    /// For so many patterns the fit may remember a number of 8 bytes, which it computes again and again for the others.
+    /// For so many patterns the fit may remember their [`PatternLogs`], which it computes again and again for the others.
     pub remembered: usize,
 }
 
@@ -26,13 +26,22 @@ pub struct KnownPairs {
     pub label: Option<bool>,
 }
 
-/// Takes the pairs of a pattern, and the logarithm of the random pairs that are expected of it.
-pub type EachPattern<'a> = dyn FnMut(KnownPairs, f64) + 'a;
+/// What stays the same of a pattern during a fit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PatternLogs {
+    /// Logarithm of the random pairs that are expected of it.
+    pub random: f64,
+    /// Logarithm of how many times more often matches have it than they would if fields were independent in them.
+    pub matches: f64,
+}
+
+/// Takes the pairs of a pattern.
+pub type EachPattern<'a> = dyn FnMut(KnownPairs, PatternLogs) + 'a;
 
 /// Who computes steps of expectation in place of this process, or with it.
 pub trait Helpers {
-    /// Says what the next steps are made from: `size`, and by `each` the pairs of every pattern, with the logarithm of
-    /// the expected random pairs. Returns whether there is help; if not, `each` has not been called.
+    /// Says what the next steps are made from: `size`, and by `each` the pairs of every pattern, with its
+    /// logarithms. Returns whether there is help; if not, `each` has not been called.
     fn begin(&mut self, size: StepSize, each: &mut dyn FnMut(&mut EachPattern<'_>)) -> bool;
 
     /// Does a step for classes, as [`Step::new`](super::Step::new) has them. Gives what
@@ -49,6 +58,60 @@ pub struct StepSize {
     pub fields: usize,
     /// Classes of pairs.
     pub classes: usize,
+    /// The class of families, if there is one.
+    pub family: Option<Family>,
+}
+
+/// The class of families, and what it is learned from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Family {
+    /// The number of the class.
+    pub class: usize,
+    /// The personal fields, as bits.
+    pub personal: u32,
+}
+
+impl Family {
+    /// The personal fields that say how relatives resemble each other in them, in pairs of this pattern: all others are
+    /// unlike or missing, and one at least is unlike, so that these are two people for sure. As bits.
+    #[inline]
+    pub(super) fn learns_from(self, pattern: Pattern) -> u32 {
+        let (mut alike, mut unlike, mut rest) = (0u32, 0u32, self.personal);
+        while rest != 0 {
+            let (field, bit) = (rest.trailing_zeros() as usize, rest & rest.wrapping_neg());
+            rest ^= bit;
+            match pattern.level(field) {
+                level if (ORDERED - UNLIKE..ORDERED).contains(&level) => unlike |= bit,
+                MISSING => (),
+                _ => alike |= bit,
+            }
+        }
+        match (alike.count_ones(), unlike.count_ones()) {
+            (_, 0) | (2.., _) => 0,
+            (1, _) => alike,
+            (_, 1) => self.personal & !unlike,
+            _ => self.personal,
+        }
+    }
+
+    /// The personal fields whose levels in matches are learned from pairs of this pattern: all others are equal, or next
+    /// to it, so that no relatives are among them. As bits.
+    #[inline]
+    pub(super) fn agrees_but_for(self, pattern: Pattern) -> u32 {
+        let (mut other, mut rest) = (0u32, self.personal);
+        while rest != 0 {
+            let (field, bit) = (rest.trailing_zeros() as usize, rest & rest.wrapping_neg());
+            rest ^= bit;
+            if pattern.level(field) > EQUAL {
+                other |= bit;
+            }
+        }
+        match other.count_ones() {
+            0 => self.personal,
+            1 => other,
+            _ => 0,
+        }
+    }
 }
 
 impl StepSize {
@@ -70,9 +133,15 @@ impl StepSize {
         1 + self.fields * LEVELS
     }
 
-    /// Numbers that a step results in: those of the classes, and the logarithm of the likelihood.
+    /// Numbers that a step results in: those of the classes, of families the pairs of each level of each field that are
+    /// two people for sure, and the logarithm of the likelihood.
     pub fn result(self) -> usize {
-        self.classes * self.of_class() + 1
+        self.classes * self.of_class() + self.of_families() + 1
+    }
+
+    /// Numbers that say how relatives resemble each other, and what matches are like that agree in the rest.
+    pub(super) fn of_families(self) -> usize {
+        self.family.map_or(0, |_| 2 * self.fields * LEVELS)
     }
 }
 

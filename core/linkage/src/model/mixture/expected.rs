@@ -2,7 +2,7 @@
 //! four in a step of the processor. Patterns come in their order, so what the highest fields of a pattern and of the
 //! one before have in common is computed once.
 
-use super::evidence::{KnownPairs, StepSize};
+use super::evidence::{Family, KnownPairs, PatternLogs, StepSize};
 use super::exp::{exp, greater, Lanes, LANES};
 use crate::model::pattern::Pattern;
 use crate::model::values::LEVELS;
@@ -31,12 +31,16 @@ pub struct Step {
     fields: usize,
     classes: usize,
     groups: Vec<ClassGroup>,
-    /// The patterns at hand, with the logarithms of the expected random pairs.
-    batch: Vec<(KnownPairs, f64)>,
+    /// The patterns at hand.
+    batch: Vec<(KnownPairs, PatternLogs)>,
     /// The pattern that `from` of the groups is of, and that `open` is of.
     last_from: Option<Pattern>,
     last_open: Option<Pattern>,
     likelihood: f64,
+    /// The class of families; by field and level, what its pairs have that are two people for sure, and behind that
+    /// what matches have that agree in the rest.
+    family: Option<Family>,
+    learned: Vec<f64>,
     /// Whether the processor takes all numbers of a group in one step.
     is_wide: bool,
 }
@@ -70,6 +74,8 @@ impl Step {
             last_from: None,
             last_open: None,
             likelihood: 0.0,
+            family: size.family,
+            learned: vec![0.0; size.of_families()],
             #[cfg(target_arch = "x86_64")]
             is_wide: is_x86_feature_detected!("avx2"),
             #[cfg(not(target_arch = "x86_64"))]
@@ -77,10 +83,10 @@ impl Step {
         }
     }
 
-    /// Adds pairs of one pattern, of which `random` is the logarithm of the expected random pairs.
+    /// Adds pairs of one pattern.
     #[inline]
-    pub fn add(&mut self, known: KnownPairs, random: f64) {
-        self.batch.push((known, random));
+    pub fn add(&mut self, known: KnownPairs, logs: PatternLogs) {
+        self.batch.push((known, logs));
         if self.batch.len() == BATCH {
             self.run();
         }
@@ -131,7 +137,7 @@ impl Step {
     /// Logarithms of what is expected of a pattern of the batch.
     #[inline(always)]
     fn expect(&mut self, i: usize) {
-        let (known, random) = &self.batch[i];
+        let (known, logs) = &self.batch[i];
         let pattern = known.pattern;
         let fields = self.differ_before(self.last_from, pattern);
         for group in &mut self.groups {
@@ -143,7 +149,8 @@ impl Step {
             group.expected[i] = group.from[0];
         }
         // random pairs are behind the last class
-        self.groups[self.classes / LANES].expected[i][self.classes % LANES] = *random;
+        self.groups[self.classes / LANES].expected[i][self.classes % LANES] = logs.random;
+        self.groups[0].expected[i][0] += logs.matches;
         self.last_from = Some(pattern);
     }
 
@@ -174,6 +181,19 @@ impl Step {
             let pairs = group.expected[i].map(|share| share * scale);
             add(&mut group.open[0], &pairs);
         }
+        let Some(family) = self.family else { return };
+        let half = self.learned.len() / 2;
+        for (class, mut fields, from) in [
+            (family.class, family.learns_from(known.pattern), 0),
+            (0, family.agrees_but_for(known.pattern), half),
+        ] {
+            let pairs = self.groups[class / LANES].expected[i][class % LANES] * scale;
+            while fields != 0 {
+                let field = fields.trailing_zeros() as usize;
+                fields &= fields - 1;
+                self.learned[from + field * LEVELS + known.pattern.level(field)] += pairs;
+            }
+        }
     }
 
     /// Behind the highest field in which a pattern differs from the one before.
@@ -200,8 +220,8 @@ impl Step {
         }
     }
 
-    /// Writes what the classes have got: of each its pairs, and those of each level, field by field; and last the
-    /// logarithm of the likelihood of all pairs. What is added afterwards begins anew.
+    /// Writes what the classes have got: of each its pairs, and those of each level, field by field; then those of
+    /// relatives; and last the logarithm of the likelihood of all pairs. What is added afterwards begins anew.
     pub fn take(&mut self, to: &mut [f64]) {
         self.run();
         self.close(self.fields);
@@ -218,7 +238,11 @@ impl Step {
         self.groups[self.classes / LANES].open[self.fields] = [0.0; LANES];
         let groups = self.groups.iter_mut();
         groups.for_each(|group| group.sums.fill([0.0; LANES]));
-        to[self.classes * of_class] = std::mem::take(&mut self.likelihood);
+        let (relatives, likelihood) =
+            to[self.classes * of_class..].split_at_mut(self.learned.len());
+        relatives.copy_from_slice(&self.learned);
+        self.learned.fill(0.0);
+        likelihood[0] = std::mem::take(&mut self.likelihood);
     }
 }
 
@@ -232,6 +256,7 @@ fn add(to: &mut Lanes, what: &Lanes) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::values::{EQUAL, MISSING, ORDERED, UNLIKE};
 
     /// Three classes of three fields, all sums of which are checked against those of single pairs.
     #[test]
@@ -246,15 +271,20 @@ mod tests {
             patterns: 500,
             fields: 3,
             classes: 3,
+            family: Some(Family {
+                class: 1,
+                personal: 0b111,
+            }),
         };
         let classes: Vec<f64> = (0..3).flat_map(class).collect();
         let mut wide = Step::new(size, &classes);
         let mut plain = Step::new(size, &classes);
         plain.is_wide = false;
-        let mut expected = vec![[[0.0; LEVELS]; 3]; 3];
+        let mut expected = vec![[[0.0; LEVELS]; 3]; 5];
+        let is_unlike = |level: usize| (ORDERED - UNLIKE..ORDERED).contains(&level);
         for i in 0..500u32 {
             let mut pattern = Pattern::default();
-            for (field, level) in [i % 5, i / 5 % 7, i / 40].into_iter().enumerate() {
+            for (field, level) in [i % 5 + 7, i / 5 % 7 + 3, i / 40].into_iter().enumerate() {
                 pattern.set(field, (level % LEVELS as u32) as u8);
             }
             let known = KnownPairs {
@@ -262,15 +292,19 @@ mod tests {
                 pairs: f64::from(i % 9),
                 label: [None, None, Some(true), Some(false)][i as usize % 4],
             };
-            let random = -f64::from(i % 13);
-            wide.add(known, random);
-            plain.add(known, random);
+            let logs = PatternLogs {
+                random: -f64::from(i % 13),
+                matches: 0.3 * f64::from(i % 3),
+            };
+            wide.add(known, logs);
+            plain.add(known, logs);
             let of = |class: &[f64]| {
                 let shares = (0..3).map(|k| class[1 + k * LEVELS + pattern.level(k)]);
                 class[0] * shares.product::<f64>()
             };
             let mut pairs: Vec<f64> = classes.chunks(size.of_class()).map(of).collect();
-            let mut all = pairs.iter().sum::<f64>() + random.exp();
+            pairs[0] *= logs.matches.exp();
+            let mut all = pairs.iter().sum::<f64>() + logs.random.exp();
             match known.label {
                 None => (),
                 Some(true) => {
@@ -282,9 +316,20 @@ mod tests {
                     pairs[0] = 0.0;
                 }
             }
-            for (expected, pairs) in expected.iter_mut().zip(pairs) {
+            for (expected, pairs) in expected.iter_mut().zip(&pairs) {
                 for (k, levels) in expected.iter_mut().enumerate() {
-                    levels[pattern.level(k)] += known.pairs * pairs / all;
+                    levels[pattern.level(k)] += known.pairs * *pairs / all;
+                }
+            }
+            for k in 0..3 {
+                let others = || (0..3).filter(|&o| o != k).map(|o| pattern.level(o));
+                let is_apart = |level: usize| is_unlike(level) || level == MISSING;
+                let level = pattern.level(k);
+                if others().all(is_apart) && others().any(is_unlike) {
+                    expected[3][k][level] += known.pairs * pairs[1] / all;
+                }
+                if others().all(|level| level <= EQUAL) {
+                    expected[4][k][level] += known.pairs * pairs[0] / all;
                 }
             }
         }
@@ -296,8 +341,15 @@ mod tests {
         let result = take(&mut wide);
         assert_eq!(result, take(&mut plain));
         assert!(take(&mut wide).iter().all(|&number| number == 0.0));
-        for (class, expected) in result.chunks(size.of_class()).zip(&expected) {
+        for (class, expected) in result.chunks(size.of_class()).take(3).zip(&expected) {
             for (sum, expected) in class[1..].iter().zip(expected.iter().flatten()) {
+                assert!((sum - expected).abs() < 1e-9, "{sum} {expected}");
+            }
+        }
+        let learned = &result[3 * size.of_class()..][..size.of_families()];
+        for (learned, expected) in learned.chunks(3 * LEVELS).zip(&expected[3..]) {
+            assert!(learned.iter().sum::<f64>() > 1.0);
+            for (sum, expected) in learned.iter().zip(expected.iter().flatten()) {
                 assert!((sum - expected).abs() < 1e-9, "{sum} {expected}");
             }
         }

@@ -1,13 +1,14 @@
 //! Fits until what is known of random pairs is free of matches, and every class explains something.
 
 use super::chance::pairs_by_level;
-use super::dependence::JointLevels;
+use super::classes::ClassLogs;
+use super::dependence::{JointLevels, OF_MATCHES, OF_RANDOM_PAIRS};
 use super::em::{Outcome, Setting};
 use super::{
-    Chance, ClassFit, Dependence, Evidence, FieldFrequencies, Helpers, Shares, Swap, LEAST_CLASS,
-    LEAST_CLEAN, PASSES,
+    Chance, ClassFit, ClassKind, ClassSet, Dependence, Evidence, FieldFrequencies, Helpers,
+    PatternLogs, Swap, LEAST_CLASS, LEAST_CLEAN, LEAST_HOUSEHOLDS, PASSES,
 };
-use crate::model::pattern::{CountedPatterns, Pattern};
+use crate::model::pattern::CountedPatterns;
 use crate::model::values::{MISSING, PRESENT, SWAPPED};
 
 /// What a fit begins with.
@@ -27,7 +28,7 @@ pub struct FitInput<'a> {
     /// Two fields whose values may have changed places.
     pub swap: Option<[usize; 2]>,
     /// The sets of fields of the other classes, by `class_sets`.
-    pub sets: Vec<u32>,
+    pub sets: Vec<ClassSet>,
 }
 
 /// What has been learned.
@@ -37,6 +38,8 @@ pub struct Fit {
     pub chance: Vec<Chance>,
     /// How fields go together by chance.
     pub dependence: Dependence,
+    /// How fields go together in matches.
+    pub match_dependence: Dependence,
     /// The matches, and the other classes.
     pub classes: Vec<ClassFit>,
     /// Rounds of all passes.
@@ -55,13 +58,20 @@ pub fn learn(mut input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
     let mut fit = Fit {
         chance: first.clone(),
         dependence: Dependence::default(),
+        match_dependence: Dependence::default(),
         classes: Vec::new(),
         rounds: 0,
         converged: false,
     };
     let mut sets = input.sets;
     for pass in 0..PASSES {
-        let setting = Setting::new(&fit.chance, &fit.dependence, input.all_pairs, input.records);
+        let setting = Setting::new(
+            &fit.chance,
+            &fit.dependence,
+            &fit.match_dependence,
+            input.all_pairs,
+            input.records,
+        );
         let (outcome, rounds) = fit_classes(
             &setting,
             &mut sets,
@@ -71,16 +81,31 @@ pub fn learn(mut input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
             &mut turn,
         );
         let mut joint = JointLevels::new(fields);
+        let mut in_matches = JointLevels::new(fields);
         if pass + 1 < PASSES {
-            let matches = MatchLogs::new(&outcome.classes[0]);
+            let logs = |class: &ClassFit| ClassLogs::new(class.pairs, &class.shares);
+            let classes: Vec<ClassLogs> = outcome.classes.iter().map(logs).collect();
+            let matches = |pattern, logs: PatternLogs| classes[0].log(pattern) + logs.matches;
             input.random.each_block(&mut |block| {
                 for some in block.chunks(4096) {
                     turn();
                     for &(pattern, n) in some {
-                        let log = matches.log(pattern) - setting.random(pattern);
+                        let logs = setting.logs(pattern);
+                        let log = matches(pattern, logs) - logs.random;
                         joint.add(pattern, n as f64 / (1.0 + log.clamp(-50.0, 50.0).exp()));
                     }
                 }
+            });
+            input.evidence.each(&mut turn, |_, known| {
+                let logs = setting.logs(known.pattern);
+                let log = matches(known.pattern, logs);
+                let others = classes[1..].iter().map(|class| class.log(known.pattern));
+                let others = others.chain([logs.random]).map(|other| (other - log).exp());
+                let share = match known.label {
+                    Some(same) => f64::from(u8::from(same)),
+                    None => 1.0 / (1.0 + others.sum::<f64>()),
+                };
+                in_matches.add(known.pattern, known.pairs * share);
             });
         }
         fit.rounds += rounds;
@@ -91,38 +116,17 @@ pub fn learn(mut input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
             for (k, chance) in fit.chance.iter_mut().enumerate() {
                 clean(chance, &first[k], &fit.classes[0], k, input.all_pairs);
             }
-            fit.dependence = Dependence::learn(&joint);
+            fit.dependence = Dependence::learn(&joint, &OF_RANDOM_PAIRS);
+            fit.match_dependence = Dependence::learn(&in_matches, &OF_MATCHES);
         }
     }
     fit
 }
 
-/// Logarithms of the class of matches.
-struct MatchLogs {
-    pairs: f64,
-    shares: Vec<Shares>,
-}
-
-impl MatchLogs {
-    fn new(class: &ClassFit) -> MatchLogs {
-        let logs = |shares: &Shares| shares.map(|share| share.max(1e-12).ln());
-        MatchLogs {
-            pairs: class.pairs.max(1e-9).ln(),
-            shares: class.shares.iter().map(logs).collect(),
-        }
-    }
-
-    /// Of the expected matches of a pattern.
-    fn log(&self, pattern: Pattern) -> f64 {
-        let shares = self.shares.iter().enumerate();
-        self.pairs + shares.map(|(k, logs)| logs[pattern.level(k)]).sum::<f64>()
-    }
-}
-
 /// Fits, and drops the classes that explain next to nothing: they only take from the matches.
 fn fit_classes(
     setting: &Setting<'_>,
-    sets: &mut Vec<u32>,
+    sets: &mut Vec<ClassSet>,
     evidence: &mut Evidence<'_>,
     helpers: &mut dyn Helpers,
     records: f64,
@@ -132,12 +136,12 @@ fn fit_classes(
     loop {
         let outcome = setting.fit(sets, evidence, helpers, &mut turn);
         rounds += outcome.rounds;
-        let least = LEAST_CLASS * records;
-        let kept: Vec<u32> = outcome.classes[1..]
-            .iter()
-            .filter(|class| class.pairs >= least)
-            .map(|class| class.chance)
-            .collect();
+        let is_kept = |class: &&ClassFit| match class.set.kind {
+            ClassKind::Plain => class.pairs >= LEAST_CLASS * records,
+            ClassKind::Family | ClassKind::Household => class.pairs >= LEAST_HOUSEHOLDS * records,
+        };
+        let kept = outcome.classes[1..].iter().filter(is_kept);
+        let kept: Vec<ClassSet> = kept.map(|class| class.set).collect();
         if kept.len() == sets.len() {
             return (outcome, rounds);
         }
