@@ -20,8 +20,8 @@ use pg::progress::{self, phases};
 /// Random pairs that are looked at; tables with fewer pairs are looked at as a whole.
 const RANDOM_PAIRS: u64 = 3_000_000;
 
-/// A fit takes so many pairs a record.
-const PAIRS_A_RECORD: f64 = 3.0;
+/// A fit takes so many pairs a record. With fewer, families are seen by the searches for their given names only.
+const PAIRS_A_RECORD: f64 = 10.0;
 
 /// Of small tables, all of whose pairs are looked at, so many, or this number if it is more.
 const SCANNED_A_RECORD: u64 = 40;

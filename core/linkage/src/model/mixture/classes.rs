@@ -117,6 +117,15 @@ pub fn class_sets(personal: &[usize], information: &[f64], filled: &[f64]) -> Ve
     most_telling.sort_by(|&a, &b| information[b].total_cmp(&information[a]).then(a.cmp(&b)));
     most_telling.truncate(MOST_PERSONAL);
     let all = bits(personal);
+    sets.retain(|&set| set != all);
+    if personal.len() < 2 {
+        // two begin apart
+        sets.extend([all, all]);
+        return sets.into_iter().map(ClassSet::plain).collect();
+    }
+    // Beside a class of families a second one of the same fields ends in a worse optimum, and so does one that is plain
+    // and has the fields of a household: it takes the families that live in streets of common names.
+    sets.push(all);
     let mut subsets: Vec<u32> = (1u32..1 << most_telling.len())
         .map(|chosen| {
             let of = most_telling
@@ -128,22 +137,11 @@ pub fn class_sets(personal: &[usize], information: &[f64], filled: &[f64]) -> Ve
         .filter(|&set| set != all && set.count_ones() >= 2)
         .collect();
     subsets.sort_by_key(|set| (set.count_ones(), *set));
-    sets.retain(|&set| set != all);
-    let is_household = personal.len() > 1;
-    // beside a class of families a second one of the same fields ends in a worse optimum
-    sets.extend(std::iter::repeat_n(all, 2 - usize::from(is_household)));
-    for &set in &subsets {
-        if !sets.contains(&set) {
-            sets.push(set);
-        }
-    }
-    let mut sets: Vec<ClassSet> = sets.into_iter().map(ClassSet::plain).collect();
-    if is_household {
-        let of = |chance, kind| ClassSet { chance, kind };
-        sets.push(of(all, ClassKind::Family));
-        sets.extend(subsets.into_iter().map(|set| of(set, ClassKind::Household)));
-    }
-    sets
+    let of = |kind| move |chance| ClassSet { chance, kind };
+    let plain = sets.into_iter().map(ClassSet::plain);
+    let families = std::iter::once(all).map(of(ClassKind::Family));
+    let households = subsets.into_iter().map(of(ClassKind::Household));
+    plain.chain(families).chain(households).collect()
 }
 
 #[cfg(test)]
@@ -163,13 +161,8 @@ mod tests {
             (bits(plain), bits(households))
         };
         assert_eq!(sets_of(&[0, 3]), (vec![0b1011, 0b1001], vec![0b1001]));
-        assert_eq!(
-            sets_of(&[0, 1, 3]),
-            (
-                vec![0b1011, 0b0011, 0b1001, 0b1010],
-                vec![0b1011, 0b0011, 0b1001, 0b1010]
-            )
-        );
+        let households = vec![0b1011, 0b0011, 0b1001, 0b1010];
+        assert_eq!(sets_of(&[0, 1, 3]), (vec![0b1011], households));
         assert_eq!(sets_of(&[]), (vec![0b1011, 0b1010, 0b1001, 0b0011], vec![]));
         assert_eq!(sets_of(&[2]), (vec![0b1011, 0b0100, 0b0100], vec![]));
     }
