@@ -81,12 +81,6 @@ impl Sql {
         self.bytes(catalog::qualified_type(oid).to_bytes())
     }
 
-    /// A collation, with its schema.
-    pub fn collation(self, oid: pg_sys::Oid) -> Sql {
-        let (schema, name) = catalog::collation(oid);
-        self.name_in(&schema, &name)
-    }
-
     /// A type as it is, without a modifier.
     pub fn exact_type(self, oid: pg_sys::Oid) -> Sql {
         self.bytes(catalog::exact_type(oid).to_bytes())

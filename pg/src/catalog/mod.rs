@@ -47,39 +47,48 @@ pub fn is_deterministic(collation: pg_sys::Oid) -> bool {
     collation == pg_sys::InvalidOid || unsafe { pg_sys::get_collation_isdeterministic(collation) }
 }
 
-/// The schema and the name of a collation.
-pub fn collation(oid: pg_sys::Oid) -> (CString, CString) {
-    let cache = pg_sys::SysCacheIdentifier::COLLOID as i32;
-    // SAFETY: a look-up in the catalog cache, whose row stays until it is released; names are copied.
+/// What `read` copies of the row that a cache of the catalogs has of an OID; `None` if there is none.
+///
+/// # Safety
+/// An OID is the only key of the cache, and its rows have this form.
+pub unsafe fn with_row<F, T>(
+    cache: pg_sys::SysCacheIdentifier::Type,
+    oid: pg_sys::Oid,
+    read: impl FnOnce(pg_sys::HeapTuple, &F) -> T,
+) -> Option<T> {
+    // SAFETY: the row is as the caller says, and stays until it is released.
     unsafe {
-        let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(oid));
+        let row = pg_sys::SearchSysCache1(cache as i32, pg_sys::Datum::from(oid));
         if row.is_null() {
-            return (c"?".to_owned(), c"?".to_owned());
+            return None;
         }
-        let form: *const pg_sys::FormData_pg_collation = pg_sys::GETSTRUCT(row).cast();
-        let name = copy((*form).collname.data.as_ptr());
-        let schema = copy(pg_sys::get_namespace_name((*form).collnamespace));
+        let value = read(row, &*pg_sys::GETSTRUCT(row).cast::<F>());
         pg_sys::ReleaseSysCache(row);
-        (schema, name)
+        Some(value)
     }
+}
+
+/// The schema and the name of something.
+fn in_schema(namespace: pg_sys::Oid, name: &pg_sys::NameData) -> (CString, CString) {
+    // SAFETY: a catalog look-up by OID, and a name of a catalog, which ends with a zero byte.
+    unsafe {
+        let schema = copy(pg_sys::get_namespace_name(namespace));
+        (schema, copy(name.data.as_ptr()))
+    }
+}
+
+/// Those of what does not exist.
+fn unknown() -> (CString, CString) {
+    (c"?".to_owned(), c"?".to_owned())
 }
 
 /// The schema and the name of a type, as the catalog has it: what SQL writes for it can be of another length, such as
 /// `character`.
 pub fn type_itself(oid: pg_sys::Oid) -> (CString, CString) {
-    let cache = pg_sys::SysCacheIdentifier::TYPEOID as i32;
-    // SAFETY: a look-up in the catalog cache, whose row stays until it is released; names are copied.
-    unsafe {
-        let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(oid));
-        if row.is_null() {
-            return (c"?".to_owned(), c"?".to_owned());
-        }
-        let form: *const pg_sys::FormData_pg_type = pg_sys::GETSTRUCT(row).cast();
-        let name = copy((*form).typname.data.as_ptr());
-        let schema = copy(pg_sys::get_namespace_name((*form).typnamespace));
-        pg_sys::ReleaseSysCache(row);
-        (schema, name)
-    }
+    let read = |_, form: &pg_sys::FormData_pg_type| in_schema(form.typnamespace, &form.typname);
+    // SAFETY: the cache is by OID, and has rows of this form.
+    let found = unsafe { with_row(pg_sys::SysCacheIdentifier::TYPEOID, oid, read) };
+    found.unwrap_or_else(unknown)
 }
 
 /// The name of a function's schema.

@@ -12,6 +12,7 @@ use pg::file::{RecordSort, SpillVec};
 use pg::function::rows::text_datum;
 use pg::progress::{self, phases};
 use pg::session;
+use pg::sql;
 use pg::sql::Sql;
 use pg::values::array::text_array;
 use types::Tokens;
@@ -137,7 +138,7 @@ impl TokenFile {
             if let Some(keys) = candidates.keys() {
                 let keys = (0..keys.len() as u32).map(|number| text_datum(keys.key(number)));
                 arguments.push(text_array(&mut keys.collect::<Vec<_>>()));
-                sql = Sql::with("{} AND {}", &[&sql, &only_new::among(&records.key)]);
+                sql = sql.text(" AND ").sql(&only_new::among(&records.key));
             }
             let cursor = session::read(sql, &arguments, BATCH);
             let mut output = cursor.output(0);
@@ -236,8 +237,5 @@ fn query(records: &Records) -> Sql {
     let verified = records.verified.as_ref();
     let tokens = &verified.expect("there are tokens to compare").tokens;
     let (key, signature) = (&records.key.name, &records.signatures[0].name);
-    Sql::with(
-        "SELECT {}, {} FROM {} AS r WHERE {} IS NOT NULL",
-        &[key, &tokens.name, &records.oid, signature],
-    )
+    sql!("SELECT {key}, {tokens.name} FROM {records.oid} AS r WHERE {signature} IS NOT NULL")
 }
