@@ -10,7 +10,7 @@ use base::{Error, ErrorKind, Result};
 use pg::catalog::privileges::{self, current_user, is_owner};
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::record::record;
-use pg::relation::OpenRelation;
+use pg::relation::{self, OpenRelation};
 use pg::tid::Tid;
 use pg::values::text::readable;
 use pg::values::varlena::NewValue;
@@ -411,7 +411,7 @@ unsafe fn check_table(opened: &OpenedSigfile, meta: &Meta, snapshot: pg_sys::Sna
         #[cfg(any(feature = "pg17", feature = "pg18"))]
         pg_sys::RestrictSearchPath();
 
-        let total = pg_sys::RelationGetNumberOfBlocksInFork(heap, pg_sys::ForkNumber::MAIN_FORKNUM);
+        let total = relation::blocks(heap);
         let rows: u64 = meta.segments.iter().map(|s| u64::from(s.rows)).sum();
         let memory = pg_sys::maintenance_work_mem as u64 * 1024;
         let am = &*(*heap).rd_tableam;

@@ -152,9 +152,7 @@ impl OpenRelation {
     /// How many blocks its rows take.
     pub fn blocks(&self) -> pg_sys::BlockNumber {
         // SAFETY: the relation is open, and has a file.
-        unsafe {
-            pg_sys::RelationGetNumberOfBlocksInFork(self.relation, pg_sys::ForkNumber::MAIN_FORKNUM)
-        }
+        unsafe { blocks(self.relation) }
     }
 }
 
@@ -189,6 +187,17 @@ pub unsafe fn is_heap(table: pg_sys::Relation) -> bool {
     unsafe { std::ptr::eq((*table).rd_tableam, pg_sys::GetHeapamTableAmRoutine()) }
 }
 
+/// How many blocks a relation has now.
+///
+/// # Safety
+/// `relation` is open, and has a file.
+pub unsafe fn blocks(relation: pg_sys::Relation) -> pg_sys::BlockNumber {
+    // SAFETY: the caller's.
+    unsafe {
+        pg_sys::RelationGetNumberOfBlocksInFork(relation, pg_sys::ForkNumber::MAIN_FORKNUM)
+    }
+}
+
 /// Whether a relation has a block. What is known of its length without asking the file system will do: relations in use
 /// only grow.
 ///
@@ -196,16 +205,16 @@ pub unsafe fn is_heap(table: pg_sys::Relation) -> bool {
 /// `relation` is open.
 #[inline]
 pub unsafe fn has_block(relation: pg_sys::Relation, block: pg_sys::BlockNumber) -> bool {
-    let main = pg_sys::ForkNumber::MAIN_FORKNUM;
     // SAFETY: the relation is open; if its file is, too, the storage manager keeps the length that it saw last.
     unsafe {
         let storage = (*relation).rd_smgr;
         if !storage.is_null() {
-            let known = (*storage).smgr_cached_nblocks[main as usize];
+            let main = pg_sys::ForkNumber::MAIN_FORKNUM as usize;
+            let known = (*storage).smgr_cached_nblocks[main];
             if known != pg_sys::InvalidBlockNumber && block < known {
                 return true;
             }
         }
-        block < pg_sys::RelationGetNumberOfBlocksInFork(relation, main)
+        block < blocks(relation)
     }
 }

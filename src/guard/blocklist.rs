@@ -18,13 +18,10 @@ use pg::function::arguments::Arguments;
 use pg::function::rows::ResultRows;
 use pg::message::words;
 use pg::relation::OpenRelation;
-use pg::session::read;
+use pg::session::{read, BATCH};
 use pg::sql::Sql;
 use pg::values::varlena::NewValue;
 use types::objects::{self, Purpose};
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// `(signature bloom, list regclass, list_signature name, threshold float8) RETURNS TABLE (key text, similarity
 /// float8)`

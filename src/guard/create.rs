@@ -25,7 +25,7 @@ use pg::error::{sql_error, OrRaise, Tell};
 use pg::function::arguments::Arguments;
 use pg::message::words;
 use pg::relation::OpenRelation;
-use pg::session::{not_during_recovery, read, Session};
+use pg::session::{not_during_recovery, read, Session, BATCH};
 use pg::sql::Sql;
 use pg::values::varlena::NewValue;
 use pg::{catalog, check_for_interrupts, entry, relation};
@@ -258,9 +258,6 @@ fn as_name(name: &CStr) -> pg_sys::Datum {
 
 /// Of tables with more blocks a sample of about so many is read: writers wait until the guard is created.
 const BLOCKS: f64 = 2000.0;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// Warns of full signatures among those that are there already, in the guarded table and in the block list. Where
 /// tokens decide they do no harm. Who may not read a table is told nothing of it.

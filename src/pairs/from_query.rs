@@ -17,13 +17,10 @@ use pg::check_for_interrupts;
 use pg::error::raise;
 use pg::file::ByteStrings;
 use pg::progress::{self, phases};
-use pg::session::read;
+use pg::session::{read, BATCH};
 use pg::sql;
 use pg::sql::Sql;
 use types::Bloom;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// The records of a relation as the caller sees them.
 pub struct Stream {

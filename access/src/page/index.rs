@@ -3,7 +3,7 @@
 use super::{BlankPage, ExclusiveLock, PageGuard, PageLock, SharedLock};
 use base::{Error, ErrorKind};
 use pg::ffi;
-use pg::relation::{has_block, OpenRelation};
+use pg::relation::{self, has_block, OpenRelation};
 use pg::tid::Tid;
 use pg::values::text::readable;
 use pgrx::pg_sys;
@@ -197,9 +197,7 @@ impl<'r> SigfileIndex<'r> {
     /// The number of blocks that the index has now.
     pub fn blocks(self) -> u32 {
         // SAFETY: the relation is open.
-        unsafe {
-            pg_sys::RelationGetNumberOfBlocksInFork(self.relation, pg_sys::ForkNumber::MAIN_FORKNUM)
-        }
+        unsafe { relation::blocks(self.relation) }
     }
 
     /// The name of the index, for messages.

@@ -13,12 +13,9 @@ use crate::pairs::source_columns::{has, refuse};
 use pg::budget::{push, reserve, Budget};
 use pg::check_for_interrupts;
 use pg::error::{raise, sql_error};
-use pg::session::read;
+use pg::session::{read, BATCH};
 use pg::sql;
 use pg::values::text::readable;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 const NO_HASH: u32 = u32::MAX;
 

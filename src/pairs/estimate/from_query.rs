@@ -16,15 +16,12 @@ use pg::budget::{reserve, Budget};
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 use pg::progress::{self, phases};
-use pg::session::read;
+use pg::session::{read, BATCH};
 use pg::sql;
 
 /// Rows of the sample, at most. Comparing all of them takes about a second, and finding the similar ones at 0.8 a part
 /// of it.
 const ROWS: usize = 40_000;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// Some rows of all that were read, each as likely as any other (Algorithm R: J. S. Vitter: Random sampling with a
 /// reservoir, 1985).

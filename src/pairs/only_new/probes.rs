@@ -8,13 +8,10 @@ use crate::pairs::unique::{repeated, Successive};
 use access::{mismatch, RowSort};
 use pg::budget::{push, reserve};
 use pg::error::{raise, OrRaise};
-use pg::session::read;
+use pg::session::{read, BATCH};
 use pg::sql;
 use pg::tid::Tid;
 use pgrx::pg_sys;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// The columns of the query.
 const TABLE: usize = 0;

@@ -3,7 +3,7 @@
 use crate::pairs::random::random;
 use crate::pairs::records::{Records, Relations};
 use pg::check_for_interrupts;
-use pg::session::read;
+use pg::session::{read, BATCH};
 use pg::sql;
 use pg::sql::Sql;
 use types::Bloom;
@@ -16,9 +16,6 @@ const MOST: usize = 2000;
 
 /// Blocks of the tables that are read for a sample, about.
 const BLOCKS: f64 = 400.0;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// The bits of each signature of a record, `None` for null.
 pub type SampledProfile = Vec<Option<Vec<u8>>>;

@@ -11,14 +11,11 @@ use pg::error::OrRaise;
 use pg::file::{RecordSort, SpillVec};
 use pg::function::rows::text_datum;
 use pg::progress::{self, phases};
-use pg::session;
+use pg::session::{read, BATCH};
 use pg::sql;
 use pg::sql::Sql;
 use pg::values::array::text_array;
 use types::Tokens;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// Entries of the index read at a time.
 const BLOCK: u64 = 256;
@@ -140,7 +137,7 @@ impl TokenFile {
                 arguments.push(text_array(&mut keys.collect::<Vec<_>>()));
                 sql = sql.text(" AND ").sql(&only_new::among(&records.key));
             }
-            let cursor = session::read(sql, &arguments, BATCH);
+            let cursor = read(sql, &arguments, BATCH);
             let mut output = cursor.output(0);
             cursor.each(|row| {
                 let Some(key) = row.datum(0) else { return };

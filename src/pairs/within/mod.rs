@@ -16,13 +16,10 @@ use pg::catalog;
 use pg::error::{raise, sql_error};
 use pg::function::arguments::Arguments;
 use pg::progress::{self, phases};
-use pg::session::{read, QueryRow};
+use pg::session::{read, QueryRow, BATCH};
 use pg::sql;
 use pg::sql::Sql;
 use pg::values::text::readable;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// The columns of the query: the side of the record, 0 or 1, its key, its signature, and, for new records where only
 /// these are searched for, what is not NULL; behind them those that must be equal.
