@@ -170,7 +170,7 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
     };
     let mut tail_rows = [0i64; 2];
     for part in Part::ALL {
-        for page in TailBlocks::new(&meta, part).shared(index, meta.geometry(part)) {
+        for page in TailBlocks::new(&meta, part).shared(index) {
             let live = page.and_then(|page| page.live_rows()).or_raise();
             tail_rows[part as usize] += live as i64;
         }
@@ -342,7 +342,7 @@ fn check_structure(index: SigfileIndex<'_>, meta: &Meta) -> Result<()> {
     }
     check_blocks(index)?;
     for part in Part::ALL {
-        for page in TailBlocks::new(meta, part).shared(index, meta.geometry(part)) {
+        for page in TailBlocks::new(meta, part).shared(index) {
             page?.checked_rows()?;
         }
     }
