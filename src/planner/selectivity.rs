@@ -115,12 +115,8 @@ impl SampledColumn {
         make: impl FnOnce() -> f64,
     ) -> f64 {
         let [first, second] = numbers;
-        let estimate = Estimate {
-            what,
-            of: self.statistics.number,
-            asked,
-            numbers: [first, second, self.row_count()].map(f64::to_bits),
-        };
+        let numbers = [first, second, self.row_count()].map(f64::to_bits);
+        let estimate = (what, self.statistics.number, asked, numbers);
         statistics::remembered(estimate, make)
     }
 
