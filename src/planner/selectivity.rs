@@ -10,7 +10,7 @@ use signature::filter::{QueryView, View};
 use signature::sketch::{BitsQueryView, BitsView};
 
 use super::indexes;
-use super::statistics::{self, Estimate, Statistics};
+use super::statistics::{self, Statistics};
 use pg::ffi::hash_extended;
 use pg::tree::list::nodes;
 use pg::tree::node::{bare, cast, Node};
