@@ -172,6 +172,14 @@ impl<'r> SigfileIndex<'r> {
         self.locked(block)
     }
 
+    /// A page to be written: a free one if there is one, or a new one.
+    pub fn page_for(self, free: Option<u32>) -> BlankPage<'r> {
+        match free {
+            Some(block) => self.reused(block),
+            None => self.extended(),
+        }
+    }
+
     /// A page of the index whose content does not matter any more.
     pub fn reused(self, block: u32) -> BlankPage<'r> {
         let buffer = self.pin(block, pg_sys::ReadBufferMode::RBM_ZERO_AND_LOCK);

@@ -3,11 +3,10 @@
 use std::ffi::CStr;
 
 use base::{Error, ErrorKind};
-use linkage::record_hash::RecordHash;
 use pgrx::pg_sys;
 
-use super::hashes::{read_digests, HashColumns};
-use crate::pairs::records::{RecordColumn, Records};
+use super::hashes::each_hash;
+use crate::pairs::records::Records;
 use pg::catalog;
 use pg::entry;
 use pg::error::raise;
@@ -78,19 +77,9 @@ fn bloom_record_hash(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     }
     let records = Records::new(arguments.oid(0), arguments.name(1), Vec::new());
     let relation = readable(catalog::name(records.oid).to_bytes());
-    let columns: Vec<String> = names.iter().map(|name| readable(name.to_bytes())).collect();
-    let of = names
-        .into_iter()
-        .map(|name| RecordColumn::new(records.oid, name, &relation));
-    let of = HashColumns::new(of.collect());
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
-    let mut hash = RecordHash { columns, digest: 0 };
-    read_digests(&records, &[of], |key, digests| {
-        let Some(&Some(digest)) = digests.first() else {
-            return;
-        };
-        hash.digest = digest;
+    each_hash(&records, &names, &relation, |key, hash| {
         rows.make(|| {
             Some([
                 Some(text_datum(key)),

@@ -35,9 +35,7 @@ const FEW: u64 = 10;
 impl PairsEstimate {
     fn tell(&self) {
         if self.rows < self.all && self.paired < FEW {
-            let PairsEstimate {
-                rows, all, paired, ..
-            } = self;
+            let (rows, all, paired) = (self.rows, self.all, self.paired);
             notice!(
                 "{JOB}: {paired} of {rows} sampled rows, of {all} in all, have a pair, so the \
                  number of pairs is uncertain"

@@ -11,7 +11,7 @@ use pg::error::OrRaise;
 use pg::file::{RecordSort, SpillVec};
 use pg::function::rows::text_datum;
 use pg::progress::{self, phases};
-use pg::session::{read, BATCH};
+use pg::session::{self, BATCH};
 use pg::sql;
 use pg::sql::Sql;
 use pg::values::array::text_array;
@@ -137,7 +137,7 @@ impl TokenFile {
                 arguments.push(text_array(&mut keys.collect::<Vec<_>>()));
                 sql = sql.text(" AND ").sql(&only_new::among(&records.key));
             }
-            let cursor = read(sql, &arguments, BATCH);
+            let cursor = session::read(sql, &arguments, BATCH);
             let mut output = cursor.output(0);
             cursor.each(|row| {
                 let Some(key) = row.datum(0) else { return };
