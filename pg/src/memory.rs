@@ -106,7 +106,8 @@ impl SessionMemory {
         // bytes as are copied.
         unsafe {
             if self.context.get().is_null() {
-                self.context.set(child(pg_sys::CacheMemoryContext, self.name));
+                self.context
+                    .set(child(pg_sys::CacheMemoryContext, self.name));
             }
             let size = size_of_val(words).max(1);
             let at = pg_sys::MemoryContextAllocHuge(self.context.get(), size).cast::<u64>();

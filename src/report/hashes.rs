@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
+
 use crate::pairs::decisions::each_hash;
 use crate::pairs::records::Records;
 use pg::values::text::readable;

@@ -121,7 +121,9 @@ fn described(oid: pg_sys::Oid) -> Option<(Function, CString, CString)> {
         let source = text(pg_sys::Anum_pg_proc_prosrc)?;
         let purpose = Purpose::named(source.to_str().ok()?.strip_suffix("_wrapper")?)?;
         let arguments = form.proargtypes.dim1.max(0) as usize;
-        let takes = purpose.takes().map(|[signatures, numbers]| signatures + numbers);
+        let takes = purpose
+            .takes()
+            .map(|[signatures, numbers]| signatures + numbers);
         if takes.is_some_and(|takes| takes != arguments) {
             return None;
         }
@@ -187,7 +189,9 @@ fn has_input(of_type: pg_sys::Oid, purpose: Purpose) -> bool {
         let base = pg_sys::getBaseType(of_type);
         with_row(pg_sys::SysCacheIdentifier::TYPEOID, base, read)
     };
-    input.and_then(function).is_some_and(|f| f.purpose == purpose)
+    input
+        .and_then(function)
+        .is_some_and(|f| f.purpose == purpose)
 }
 
 // Functions and operators of ours in the schema of another function.

@@ -99,7 +99,10 @@ impl TailBlocks {
 
     /// The first `n` of them.
     pub fn beginning(meta: &Meta, part: Part, n: usize) -> TailBlocks {
-        TailBlocks(meta.tail_blocks(part).take(n).collect(), meta.geometry(part))
+        TailBlocks(
+            meta.tail_blocks(part).take(n).collect(),
+            meta.geometry(part),
+        )
     }
 
     /// The last of them, if there is one.

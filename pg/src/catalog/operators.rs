@@ -15,11 +15,7 @@ pub fn named(oid: pg_sys::Oid) -> (CString, CString) {
 }
 
 /// The operator of a name and of these types in the schema of a function; InvalidOid if there is none.
-pub fn beside(
-    function: pg_sys::Oid,
-    name: &CStr,
-    [left, right]: [pg_sys::Oid; 2],
-) -> pg_sys::Oid {
+pub fn beside(function: pg_sys::Oid, name: &CStr, [left, right]: [pg_sys::Oid; 2]) -> pg_sys::Oid {
     // SAFETY: the key of the cache OPERNAMENSP is name, left and right type and namespace.
     unsafe {
         pg_sys::GetSysCacheOid(

@@ -57,7 +57,9 @@ impl TemporaryFile {
         // SAFETY: the file is used by this backend only, and closed by it or at the end of the transaction.
         let file = unsafe {
             pg_sys::PrepareTempTablespaces();
-            within(pg_sys::CurTransactionContext, || pg_sys::BufFileCreateTemp(false))
+            within(pg_sys::CurTransactionContext, || {
+                pg_sys::BufFileCreateTemp(false)
+            })
         };
         TemporaryFile { file, len: 0 }
     }

@@ -103,7 +103,10 @@ impl Session {
                 enrtuples: store.rows() as f64,
             };
             (*table).reldata = store.pointer().cast();
-            check("SPI_register_relation", pg_sys::SPI_register_relation(table));
+            check(
+                "SPI_register_relation",
+                pg_sys::SPI_register_relation(table),
+            );
         }
     }
 

@@ -144,7 +144,10 @@ fn query(relations: Relations<'_>, ordered: bool) -> Sql {
             Some(new) => ("n.key IS NOT NULL OR NULL", new.joined(&records.key, "key")),
             None => ("NULL::pg_catalog.bool", Sql::new("")),
         };
-        let within = records.within.iter().map(|column| sql!(", r.{column.name}"));
+        let within = records
+            .within
+            .iter()
+            .map(|column| sql!(", r.{column.name}"));
         let (within, condition) = (Sql::join(within, ""), condition(records));
         sql!(
             "SELECT {side}, {key}, r.{signature}, {is_new}{within} \
@@ -152,7 +155,10 @@ fn query(relations: Relations<'_>, ordered: bool) -> Sql {
         )
     };
     let parts = relations.each().zip(["0", "1"]);
-    let parts = Sql::join(parts.map(|(records, side)| part(side, records)), " UNION ALL ");
+    let parts = Sql::join(
+        parts.map(|(records, side)| part(side, records)),
+        " UNION ALL ",
+    );
     let places = relations.left.within.len();
     let numbers = (EQUAL..EQUAL + places).chain(ordered.then_some(KEY));
     let order = Sql::join(numbers.map(|i| i + 1), ", ");
