@@ -26,7 +26,8 @@ use pg::function::arguments::Arguments;
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::{not_during_recovery, read, Session, BATCH};
-use pg::sql::Sql;
+use pg::sql;
+use pg::sql::{literal, Sql};
 use pg::values::varlena::NewValue;
 use pg::{catalog, check_for_interrupts, entry, relation};
 use types::{Bloom, Elements};
@@ -69,10 +70,10 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     check(table, &tree, options, &name)?;
     // bloom_guard is in the same schema as this function.
     let own = Sql::new("").name_in(&catalog::schema_of_function(function), c"bloom_guard");
-    let arguments = Sql::new("").list(&arguments, |sql, argument| sql.literal(argument));
-    let statement = Sql::with(
-        "CREATE TRIGGER {} {} INSERT OR UPDATE ON {} FOR EACH ROW EXECUTE FUNCTION {}({})",
-        &[&name, &Sql::new(timing), &table, &own, &arguments],
+    let arguments = Sql::join(arguments.iter().map(|argument| literal(argument)), ", ");
+    let statement = sql!(
+        "CREATE TRIGGER {name} {timing} INSERT OR UPDATE ON {table} FOR EACH ROW \
+         EXECUTE FUNCTION {own}({arguments})"
     );
     Session::begin(false).run(&statement, &[]);
     Ok(as_name(&name))

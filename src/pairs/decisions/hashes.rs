@@ -9,6 +9,7 @@ use crate::pairs::records::{RecordColumn, Records};
 use pg::output::OutputFunction;
 use pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
 use pg::session::read;
+use pg::sql;
 use pg::sql::Sql;
 use pg::values::text::{known_utf8, readable, server_name};
 
@@ -51,9 +52,10 @@ pub fn read_digests(
         .map(|list| Some(list.0.as_ref()?.iter().map(place).collect()))
         .collect();
     let columns = [&records.key.name].into_iter().chain(names.iter().copied());
-    let sql = Sql::new("SELECT ").names(columns.map(|name| name.as_c_str()));
+    let columns = Sql::join(columns, ", ");
+    let sql = sql!("SELECT {columns} FROM {records.oid}");
     let mut fixed = Some(FixedSettings::begin(OF_TEXT_FORMS));
-    let cursor = read(sql.text(" FROM ").relation(records.oid), &[], BATCH);
+    let cursor = read(sql, &[], BATCH);
     let mut key_output = cursor.output(0);
     let mut outputs: Vec<OutputFunction> = (0..names.len()).map(|i| cursor.output(i + 1)).collect();
     let mut values: Vec<Option<Vec<u8>>> = vec![None; names.len()];
