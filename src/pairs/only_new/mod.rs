@@ -15,7 +15,7 @@ use crate::pairs::unique::has_equality;
 use pg::catalog::{self, is_of_server};
 use pg::error::{raise, sql_error};
 use pg::function::arguments::Arguments;
-use pg::session::read;
+use pg::session::{read, Session};
 use pg::sql;
 use pg::sql::Sql;
 
@@ -74,10 +74,8 @@ impl NewRecords {
 
     /// How many there are, in a query of the caller's.
     pub fn count(&self) -> u64 {
-        let sql = Sql::new("SELECT pg_catalog.count(*) FROM ").relation(self.oid);
-        let mut count = 0;
-        read(sql, &[], 1).each(|row| count = row.integer(0) as u64);
-        count
+        let sql = sql!("SELECT pg_catalog.count(*) FROM {self.oid}");
+        Session::begin(true).number(&sql, &[]) as u64
     }
 
     /// Selects the keys as they can be compared with a column of the records, each once, under a name.

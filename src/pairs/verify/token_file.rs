@@ -37,10 +37,7 @@ pub struct RecordPlace {
 impl From<[u64; 4]> for RecordPlace {
     fn from([high, low, at, words]: [u64; 4]) -> RecordPlace {
         RecordPlace {
-            id: RecordId {
-                high,
-                low: low as u32,
-            },
+            id: RecordId::new(high, low),
             repeated: low & REPEATED != 0,
             at,
             words: words as usize,
