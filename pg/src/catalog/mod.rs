@@ -33,12 +33,13 @@ pub fn name(relation: pg_sys::Oid) -> CString {
 
 /// The name of a relation's schema.
 pub fn schema(relation: pg_sys::Oid) -> CString {
-    // SAFETY: catalog look-ups by OID.
-    unsafe {
-        copy(pg_sys::get_namespace_name(pg_sys::get_rel_namespace(
-            relation,
-        )))
-    }
+    // SAFETY: a catalog look-up by OID.
+    name_of_schema(unsafe { pg_sys::get_rel_namespace(relation) })
+}
+
+fn name_of_schema(oid: pg_sys::Oid) -> CString {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { copy(pg_sys::get_namespace_name(oid)) }
 }
 
 /// Whether texts that are equal by a collation have the same bytes. So they have without a collation.
@@ -70,11 +71,9 @@ pub unsafe fn with_row<F, T>(
 
 /// The schema and the name of something.
 fn in_schema(namespace: pg_sys::Oid, name: &pg_sys::NameData) -> (CString, CString) {
-    // SAFETY: a catalog look-up by OID, and a name of a catalog, which ends with a zero byte.
-    unsafe {
-        let schema = copy(pg_sys::get_namespace_name(namespace));
-        (schema, copy(name.data.as_ptr()))
-    }
+    // SAFETY: a name of a catalog ends with a zero byte.
+    let name = unsafe { copy(name.data.as_ptr()) };
+    (name_of_schema(namespace), name)
 }
 
 /// Those of what does not exist.
@@ -93,12 +92,8 @@ pub fn type_itself(oid: pg_sys::Oid) -> (CString, CString) {
 
 /// The name of a function's schema.
 pub fn schema_of_function(function: pg_sys::Oid) -> CString {
-    // SAFETY: catalog look-ups by OID.
-    unsafe {
-        copy(pg_sys::get_namespace_name(pg_sys::get_func_namespace(
-            function,
-        )))
-    }
+    // SAFETY: a catalog look-up by OID.
+    name_of_schema(unsafe { pg_sys::get_func_namespace(function) })
 }
 
 /// `schema.name` as SQL writes it.
