@@ -2,13 +2,13 @@
 //! raised, and what the server has raised.
 
 use std::ffi::{c_char, c_int, CStr};
-use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use base::error::Text;
 use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::boundary::Raised;
+use super::boundary::raised_if;
 use super::ffi;
 use crate::error::raise;
 use crate::values::text::in_message;
@@ -25,41 +25,23 @@ pub const fn sqlstate(code: &[u8; 5]) -> c_int {
 
 /// What can be part of a message: ASCII text of ours, or bytes in the database's encoding.
 pub trait Words {
-    fn bytes(&self) -> &[u8];
+    fn said_bytes(&self) -> &[u8];
 }
 
 impl Words for str {
-    fn bytes(&self) -> &[u8] {
-        self.as_bytes()
-    }
-}
-
-impl Words for String {
-    fn bytes(&self) -> &[u8] {
+    fn said_bytes(&self) -> &[u8] {
         self.as_bytes()
     }
 }
 
 impl Words for CStr {
-    fn bytes(&self) -> &[u8] {
-        self.to_bytes()
-    }
-}
-
-impl Words for std::ffi::CString {
-    fn bytes(&self) -> &[u8] {
+    fn said_bytes(&self) -> &[u8] {
         self.to_bytes()
     }
 }
 
 impl Words for [u8] {
-    fn bytes(&self) -> &[u8] {
-        self
-    }
-}
-
-impl Words for Vec<u8> {
-    fn bytes(&self) -> &[u8] {
+    fn said_bytes(&self) -> &[u8] {
         self
     }
 }
@@ -94,7 +76,9 @@ macro_rules! words {
     ($text:literal $(, $value:expr)* $(,)?) => {{
         const VALUES: usize = <[&str]>::len(&[$(stringify!($value)),*]);
         const { assert!($crate::message::places($text) == VALUES, "one place for each value") };
-        $crate::message::fill($text, &[$($crate::message::Words::bytes(&*$value)),*])
+        #[allow(unused_imports)]
+        use $crate::message::Words as _;
+        $crate::message::fill($text, &[$($value.said_bytes()),*])
     }};
 }
 pub use crate::words;
@@ -146,13 +130,10 @@ pub fn translated<T>(run: impl FnOnce() -> T, tell: impl FnOnce(&Message) -> Err
     let outer = context();
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => result,
-        Err(payload) => match payload.downcast::<Raised>() {
-            Ok(raised) if raised.0.is_violation() && raised.0.is_of_statements(&outer) => {
-                raise(&tell(&raised.0))
-            }
-            Ok(raised) => resume_unwind(raised),
-            Err(other) => resume_unwind(other),
-        },
+        Err(payload) => {
+            let is_ours = |m: &Message| m.is_violation() && m.is_of_statements(&outer);
+            raise(&tell(&raised_if(payload, is_ours)))
+        }
     }
 }
 

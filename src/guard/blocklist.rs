@@ -18,13 +18,10 @@ use pg::function::arguments::Arguments;
 use pg::function::rows::ResultRows;
 use pg::message::words;
 use pg::relation::OpenRelation;
-use pg::session::read;
+use pg::session::{read, BATCH};
 use pg::sql::Sql;
 use pg::values::varlena::NewValue;
 use types::objects::{self, Purpose};
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// `(signature bloom, list regclass, list_signature name, threshold float8) RETURNS TABLE (key text, similarity
 /// float8)`
@@ -125,15 +122,18 @@ fn list_query(
     };
     let (own, signature, query) = schema_objects(function, of_column, &names)?;
     let key = primary_key(list, &names)?;
-    let key_column = |sql: Sql, &c: &i16| sql.text("t.").column(list, c);
+    let key_column = |&c: &i16| Sql::new("t.").column(list, c);
     let is_of_server = |&c: &i16| catalog::is_of_server(catalog::column_type(list, c));
     let key = match &key.columns[..] {
         // by its output and no cast, which a user could have made
         [column] if !is_of_server(column) => {
             Sql::new("").output(&catalog::column_name(list, *column))
         }
-        [column] => key_column(Sql::new(""), column),
-        columns => Sql::new("ROW(").list(columns, key_column).text(")"),
+        [column] => key_column(column),
+        columns => {
+            let columns = Sql::join(columns.iter().map(key_column), ", ");
+            Sql::new("ROW(").sql(&columns).text(")")
+        }
     };
     // The value of a domain is cast to the type itself, so that no function of the domain is found.
     let of_type = Sql::new("").type_name(signature);

@@ -25,8 +25,9 @@ use pg::error::{sql_error, OrRaise, Tell};
 use pg::function::arguments::Arguments;
 use pg::message::words;
 use pg::relation::OpenRelation;
-use pg::session::{not_during_recovery, read, Session};
-use pg::sql::Sql;
+use pg::session::{not_during_recovery, read, Session, BATCH};
+use pg::sql;
+use pg::sql::{literal, Sql};
 use pg::values::varlena::NewValue;
 use pg::{catalog, check_for_interrupts, entry, relation};
 use types::{Bloom, Elements};
@@ -69,10 +70,10 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     check(table, &tree, options, &name)?;
     // bloom_guard is in the same schema as this function.
     let own = Sql::new("").name_in(&catalog::schema_of_function(function), c"bloom_guard");
-    let arguments = Sql::new("").list(&arguments, |sql, argument| sql.literal(argument));
-    let statement = Sql::with(
-        "CREATE TRIGGER {} {} INSERT OR UPDATE ON {} FOR EACH ROW EXECUTE FUNCTION {}({})",
-        &[&name, &Sql::new(timing), &table, &own, &arguments],
+    let arguments = Sql::join(arguments.iter().map(|argument| literal(argument)), ", ");
+    let statement = sql!(
+        "CREATE TRIGGER {name} {timing} INSERT OR UPDATE ON {table} FOR EACH ROW \
+         EXECUTE FUNCTION {own}({arguments})"
     );
     Session::begin(false).run(&statement, &[]);
     Ok(as_name(&name))
@@ -258,9 +259,6 @@ fn as_name(name: &CStr) -> pg_sys::Datum {
 
 /// Of tables with more blocks a sample of about so many is read: writers wait until the guard is created.
 const BLOCKS: f64 = 2000.0;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// Warns of full signatures among those that are there already, in the guarded table and in the block list. Where
 /// tokens decide they do no harm. Who may not read a table is told nothing of it.

@@ -64,7 +64,7 @@ fn bloom_merges_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 fn create(names: &[CString]) {
     let name = match names {
         [schema, name] => Sql::new("").name_in(schema, name),
-        _ => Sql::new("").names(names.iter().map(CString::as_c_str)),
+        _ => Sql::join(names, ", "),
     };
     let session = Session::begin(false);
     let execute = |sql: Sql| session.run(&sql, &[]);

@@ -3,10 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 
-use linkage::record_hash::RecordHash;
-
-use crate::pairs::decisions::{read_digests, HashColumns};
-use crate::pairs::records::{RecordColumn, Records};
+use crate::pairs::decisions::each_hash;
+use crate::pairs::records::Records;
 use pg::values::text::readable;
 
 /// The hash of each record of which one is known, by key.
@@ -22,17 +20,8 @@ pub fn hashes(records: &Records, columns: &[CString], keys: &[&[u8]]) -> RecordH
     }
     let wanted: HashSet<&[u8]> = keys.iter().copied().collect();
     let name = readable(records.key.name.to_bytes());
-    let of = columns.iter().cloned();
-    let of = of.map(|column| RecordColumn::new(records.oid, column, &name));
-    let of = HashColumns::new(of.collect());
-    let names = columns.iter().map(|column| readable(column.to_bytes()));
-    let mut hash = RecordHash {
-        columns: names.collect(),
-        digest: 0,
-    };
-    read_digests(records, &[of], |key, digests| {
-        if let (true, Some(&Some(digest))) = (wanted.contains(key), digests.first()) {
-            hash.digest = digest;
+    each_hash(records, columns, &name, |key, hash| {
+        if wanted.contains(key) {
             found.insert(key.to_vec(), hash.to_string());
         }
     });

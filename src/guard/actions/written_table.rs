@@ -20,7 +20,7 @@ use pg::function::rows::text_datum;
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::{SavedPlan, Session};
-use pg::sql::Sql;
+use pg::sql::{literal, Sql};
 
 /// What a table must be that a guard writes to.
 pub struct TableForm {
@@ -324,9 +324,9 @@ impl SkippedTable {
         );
         let open = OpenRelation::locked_table(guarded);
         let columns = columns_of(&open).filter(|c| c.attgenerated != 0 && !c.attisdropped);
-        let generated: Vec<_> = columns.map(|c| name_of(c).to_owned()).collect();
+        let generated = Sql::join(columns.map(|c| literal(name_of(c))), ", ");
         let to_json = Sql::new("SELECT pg_catalog.to_jsonb($1) OPERATOR(pg_catalog.-) ARRAY[")
-            .list(&generated, |sql, name| sql.literal(name))
+            .sql(&generated)
             .text("]::pg_catalog.text[]");
         let (text, number) = (pg_sys::TEXTOID, pg_sys::FLOAT8OID);
         // The row, whether a similar one is known, its key, the similarity, and who has entered the row.

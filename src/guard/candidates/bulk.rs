@@ -193,7 +193,7 @@ impl OpenTarget<'_> {
         let index = unsafe { SigfileIndex::of(&self.index) };
         let geometry = self.meta.geometry(Part::Signatures);
         let tail = TailBlocks::new(&self.meta, Part::Signatures);
-        for page in tail.shared(index, geometry) {
+        for page in tail.shared(index) {
             let page = page.or_raise();
             let rows = RowPage::growing(geometry, page.words());
             search.pass(&rows.map_err(|e| page.locate(e)).or_raise());
