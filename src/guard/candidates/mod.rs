@@ -49,15 +49,9 @@ pub struct SearchedRow<'a> {
     pub decided: Option<&'a DecidedRow<'a>>,
     /// Whether the keys of all rows that are found are wanted.
     pub with_keys: bool,
-}
-
-/// What a search does with rows of other transactions that have not ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum PendingRows {
-    /// It waits for the transactions, unless it finds other rows.
-    WaitFor,
-    /// It counts them as rows that are there. It also counts rows that were deleted since the search began.
-    Count,
+    /// Whether the search waits for other transactions that have not ended, unless it finds rows of others. If not, it
+    /// counts their rows as rows that are there, and also those that were deleted since the search began.
+    pub waits: bool,
 }
 
 /// What a search has come to.
@@ -76,14 +70,13 @@ pub fn search(
     guard: &PreparedGuard,
     wanted: SearchedRow<'_>,
     own: Option<RowTid>,
-    pending: PendingRows,
 ) -> SearchOutcome {
     loop {
         let mut pass = SearchPass::default();
         let start = SearchStart::now();
         for target in &guard.targets {
             let own = own.filter(|o| o.table == target.table.oid).map(|o| o.tid);
-            pass.search(target, guard.owner, wanted, own, pending, &start);
+            pass.search(target, guard.owner, wanted, own, &start);
         }
         drop(start);
         if pass.found.count == 0 {
@@ -123,7 +116,6 @@ impl SearchPass {
         owner: pg_sys::Oid,
         wanted: SearchedRow<'_>,
         own: Option<Tid>,
-        pending: PendingRows,
         start: &SearchStart,
     ) {
         // SAFETY: a setting of this process.
@@ -145,7 +137,7 @@ impl SearchPass {
             if wanted.decided.is_some_and(is_exempt) {
                 continue;
             }
-            if pending == PendingRows::WaitFor {
+            if wanted.waits {
                 if state == RowState::Gone {
                     self.is_gone = true;
                     continue;
