@@ -2,6 +2,15 @@
 
 use crate::letters::WordList;
 
+/// Phrases of one meaning, with commas between them.
+struct PhraseList(&'static str);
+
+impl PhraseList {
+    fn has(self, phrase: &str) -> bool {
+        self.0.split(", ").any(|one| one == phrase)
+    }
+}
+
 /// Kinds of streets that stand behind the name, as in English.
 const ENGLISH: WordList = WordList("street st road rd avenue ave av lane ln drive dr boulevard blvd court ct place \
     pl square sq terrace ter close crescent cres \
@@ -48,59 +57,14 @@ const LONG_DIRECTIONS: WordList =
 
 const NUMBERED_ROADS: WordList = WordList("highway hwy route rt rte");
 
-const STATES: [&str; 51] = [
-    "alabama",
-    "alaska",
-    "arizona",
-    "arkansas",
-    "california",
-    "colorado",
-    "connecticut",
-    "delaware",
-    "district of columbia",
-    "florida",
-    "georgia",
-    "hawaii",
-    "idaho",
-    "illinois",
-    "indiana",
-    "iowa",
-    "kansas",
-    "kentucky",
-    "louisiana",
-    "maine",
-    "maryland",
-    "massachusetts",
-    "michigan",
-    "minnesota",
-    "mississippi",
-    "missouri",
-    "montana",
-    "nebraska",
-    "nevada",
-    "new hampshire",
-    "new jersey",
-    "new mexico",
-    "new york",
-    "north carolina",
-    "north dakota",
-    "ohio",
-    "oklahoma",
-    "oregon",
-    "pennsylvania",
-    "rhode island",
-    "south carolina",
-    "south dakota",
-    "tennessee",
-    "texas",
-    "utah",
-    "vermont",
-    "virginia",
-    "washington",
-    "west virginia",
-    "wisconsin",
-    "wyoming",
-];
+const STATES: PhraseList = PhraseList(
+    "alabama, alaska, arizona, arkansas, california, colorado, connecticut, delaware, district of columbia, \
+     florida, georgia, hawaii, idaho, illinois, indiana, iowa, kansas, kentucky, louisiana, maine, maryland, \
+     massachusetts, michigan, minnesota, mississippi, missouri, montana, nebraska, nevada, new hampshire, new \
+     jersey, new mexico, new york, north carolina, north dakota, ohio, oklahoma, oregon, pennsylvania, rhode \
+     island, south carolina, south dakota, tennessee, texas, utah, vermont, virginia, washington, west virginia, \
+     wisconsin, wyoming",
+);
 
 const MONTHS: WordList = WordList(
     "januar februar märz april mai juni juli august september oktober november dezember \
@@ -111,84 +75,20 @@ const MONTHS: WordList = WordList(
 );
 
 /// Countries, each with blanks between its words, in the languages that are read.
-const COUNTRIES: [&str; 48] = [
-    "germany",
-    "deutschland",
-    "alemania",
-    "allemagne",
-    "germania",
-    "austria",
-    "österreich",
-    "autriche",
-    "switzerland",
-    "schweiz",
-    "suisse",
-    "svizzera",
-    "suiza",
-    "united kingdom",
-    "uk",
-    "gb",
-    "great britain",
-    "england",
-    "scotland",
-    "wales",
-    "northern ireland",
-    "vereinigtes königreich",
-    "reino unido",
-    "royaume-uni",
-    "regno unito",
-    "usa",
-    "us",
-    "u.s.a",
-    "u.s",
-    "united states",
-    "united states of america",
-    "estados unidos",
-    "états-unis",
-    "stati uniti",
-    "spain",
-    "españa",
-    "espagne",
-    "spagna",
-    "spanien",
-    "france",
-    "francia",
-    "frankreich",
-    "italy",
-    "italia",
-    "italie",
-    "italien",
-    "de",
-    "es",
-];
+const COUNTRIES: PhraseList = PhraseList(
+    "germany, deutschland, alemania, allemagne, germania, austria, österreich, autriche, switzerland, schweiz, \
+     suisse, svizzera, suiza, united kingdom, uk, gb, great britain, england, scotland, wales, northern ireland, \
+     vereinigtes königreich, reino unido, royaume-uni, regno unito, usa, us, u.s.a, u.s, united states, united \
+     states of america, estados unidos, états-unis, stati uniti, spain, españa, espagne, spagna, spanien, france, \
+     francia, frankreich, italy, italia, italie, italien, de, es",
+);
 
 /// Counties of England, Scotland and Wales that do not end in "shire".
-const COUNTIES: [&str; 24] = [
-    "essex",
-    "kent",
-    "surrey",
-    "suffolk",
-    "norfolk",
-    "cornwall",
-    "devon",
-    "dorset",
-    "somerset",
-    "east sussex",
-    "west sussex",
-    "sussex",
-    "cumbria",
-    "merseyside",
-    "greater manchester",
-    "greater london",
-    "tyne and wear",
-    "west midlands",
-    "isle of wight",
-    "rutland",
-    "county durham",
-    "middlesex",
-    "gwynedd",
-    "fife",
-];
+const COUNTIES: PhraseList = PhraseList(
+    "essex, kent, surrey, suffolk, norfolk, cornwall, devon, dorset, somerset, east sussex, west sussex, sussex, \
+     cumbria, merseyside, greater manchester, greater london, tyne and wear, west midlands, isle of wight, \
+     rutland, county durham, middlesex, gwynedd, fife",
+);
 
 /// Lower case, without dots and colons at its end.
 pub fn key(word: &str) -> String {
@@ -241,7 +141,7 @@ pub fn is_month(word: &str) -> bool {
 
 pub fn is_country(words: &[&str]) -> bool {
     // no country has more words than four
-    words.len() <= 4 && COUNTRIES.contains(&&*key(&words.join(" ")))
+    words.len() <= 4 && COUNTRIES.has(&key(&words.join(" ")))
 }
 
 pub fn is_county(words: &[&str]) -> bool {
@@ -249,7 +149,7 @@ pub fn is_county(words: &[&str]) -> bool {
         return false;
     };
     let key = key(&words.join(" "));
-    COUNTIES.contains(&&*key) || last.to_lowercase().ends_with("shire")
+    COUNTIES.has(&key) || last.to_lowercase().ends_with("shire")
 }
 
 /// Two capitals, as states of the US and Italian provinces are written: NY, N.Y.
@@ -261,7 +161,7 @@ pub fn is_region(word: &str) -> bool {
 
 /// A state of the US by its name.
 pub fn is_state(words: &[&str]) -> bool {
-    words.len() <= 3 && STATES.contains(&&*key(&words.join(" ")))
+    words.len() <= 3 && STATES.has(&key(&words.join(" ")))
 }
 
 /// Whether numbers of roads stand behind the word: Highway 59.
