@@ -3,11 +3,11 @@
 use std::ops::Deref;
 
 use askama::Template;
-use linkage::clusters::Verdict;
+use linkage::clusters::{SweepStep, Verdict};
 use linkage::review::{parts, DiffPart};
 
 use super::charts::{self, Bars, Curve};
-use super::facts::{Facts, Values};
+use super::facts::{Facts, Measured, Values};
 use super::histogram::Histogram;
 use super::review::{hashes_of, PageHashes, SCRIPT, STYLE};
 use super::value::{cut, grouped, percent, tidy, LENGTH};
@@ -69,6 +69,7 @@ pub struct BinRow {
     pub above: bool,
 }
 
+#[derive(Clone)]
 pub struct StepRow {
     pub threshold: String,
     pub found: String,
@@ -172,11 +173,7 @@ impl<'a> Deref for Page<'a> {
 const SHORT: usize = 16;
 
 /// Stands for characters that would not be seen.
-const UNFIT: char = '\u{fffd}';
-
-fn two(x: f64) -> String {
-    format!("{x:.2}")
-}
+pub const UNFIT: char = '\u{fffd}';
 
 fn three(x: f64) -> String {
     format!("{x:.3}")
@@ -259,7 +256,7 @@ pub fn group(facts: &Facts, cluster: &super::facts::Cluster) -> Group {
 }
 
 pub fn near(facts: &Facts) -> Vec<PairRow> {
-    let row = |near: &super::near::NearPair| {
+    let row = |near: &super::survey::NearPair| {
         let [a, b] = &near.keys;
         PairRow {
             similarity: similarity(near.similarity),
@@ -277,33 +274,40 @@ pub fn near(facts: &Facts) -> Vec<PairRow> {
     facts.near.iter().map(row).collect()
 }
 
-fn quality(facts: &Facts) -> Option<Quality> {
-    let truth = facts.truth.as_ref()?;
-    let row = |threshold: String, counts: &linkage::clusters::PairCounts| {
-        let rates = counts.rates();
+/// The threshold of the report, and all of the sweep, with what they find.
+pub fn steps(facts: &Facts, truth: &Measured) -> (StepRow, Vec<StepRow>) {
+    let best = truth.best.as_ref().map(|best| best.threshold);
+    let row = |threshold: String, step: &SweepStep| {
+        let rates = step.counts.rates();
         StepRow {
             threshold,
-            found: grouped(counts.found),
-            correct: grouped(counts.both),
+            found: grouped(step.counts.found),
+            correct: grouped(step.counts.both),
             precision: three(rates.precision),
             recall: three(rates.recall),
             f1: three(rates.f1),
-            chosen: false,
-            best: false,
+            chosen: step.threshold == facts.threshold,
+            best: Some(step.threshold) == best,
         }
     };
-    let best = truth.best.as_ref().map(|best| best.threshold);
-    let steps = truth.steps.iter().map(|step| StepRow {
-        chosen: step.threshold == facts.threshold,
-        best: Some(step.threshold) == best,
-        ..row(two(step.threshold), &step.counts)
-    });
+    let chosen = SweepStep {
+        threshold: facts.threshold,
+        counts: truth.counts,
+    };
+    let steps = truth.steps.iter();
+    let steps = steps.map(|step| row(format!("{:.2}", step.threshold), step));
+    (row(facts.threshold.to_string(), &chosen), steps.collect())
+}
+
+fn quality(facts: &Facts) -> Option<Quality> {
+    let truth = facts.truth.as_ref()?;
+    let (chosen, steps) = steps(facts, truth);
     Some(Quality {
         name: name_of(&truth.name),
-        chosen: row(facts.threshold.to_string(), &truth.counts),
+        chosen,
         true_pairs: grouped(truth.counts.truth),
-        best: (truth.best.as_ref()).map(|best| row(two(best.threshold), &best.counts)),
-        steps: steps.collect(),
+        best: steps.iter().find(|step| step.best).cloned(),
+        steps,
         unknown: (truth.unknown > 0).then(|| grouped(truth.unknown)),
         curve: charts::curve(facts, &truth.steps),
     })
@@ -326,7 +330,7 @@ fn bins(facts: &Facts) -> Vec<BinRow> {
     let bins = facts.histogram.bins.iter().map(|bin| BinRow {
         from: Histogram::label(bin),
         pairs: grouped(bin.pairs),
-        above: Histogram::side(bin, facts.threshold) == super::Edge::Above,
+        above: Histogram::is_above(bin, facts.threshold),
     });
     bins.collect()
 }

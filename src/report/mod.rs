@@ -4,11 +4,8 @@
 
 mod charts;
 mod facts;
-mod hashes;
 mod histogram;
 mod html;
-mod judged;
-mod near;
 mod pairs;
 mod pairs_html;
 mod plain;
@@ -23,7 +20,6 @@ use base::range::unit;
 use base::Error;
 use pgrx::pg_sys;
 
-use self::facts::ReportSearch;
 use self::review::{block, of_signature, ReviewSubject};
 use self::survey::Known;
 use crate::clusters::{Method, Source};
@@ -38,14 +34,6 @@ use pg::function::rows::text_datum;
 use pg::progress::{self, phases};
 use pg::values::text::{readable, to_database};
 use pg::values::varlena::{NewValue, Varlena};
-
-/// On which side of the threshold something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edge {
-    /// The threshold is reached.
-    Above,
-    Below,
-}
 
 /// How much of everything a report shows.
 pub struct Limits {
@@ -271,12 +259,11 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let _job = progress::job("bloom_report", records.oid);
     let columns = facts::columns(&records, columns);
     let known = Known::read(truth.as_ref(), decisions, Relations::one(&records));
-    let search = ReportSearch {
-        threshold,
-        searched: search_from.unwrap_or(threshold),
-        method,
-    };
-    let facts = facts::find(&records, &search, columns, &known, &limits());
+    let searched = search_from.unwrap_or(threshold);
+    let limits = &limits();
+    let facts = facts::find(
+        &records, threshold, searched, method, columns, &known, limits,
+    );
     progress::phase(phases::WRITING_REPORT, None);
     let report = match format {
         Format::Html => {
@@ -292,7 +279,6 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
                 model: None,
                 texts: None,
                 searched: true,
-                total: facts.histogram.bins.iter().map(|bin| bin.pairs).sum(),
                 decisions: origin.decisions.as_deref(),
             };
             html::html(&facts, &origin, &block(&facts, &subject))
