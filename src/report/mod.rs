@@ -60,13 +60,8 @@ fn limits() -> Limits {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Html,
-    Text,
-}
-
-const FORMATS: [(&str, Format); 2] = [("html", Format::Html), ("text", Format::Text)];
+/// The formats of a report, and whether each is a page.
+const FORMATS: [(&str, bool); 2] = [("html", true), ("text", false)];
 
 /// Where a report comes from.
 pub struct Origin {
@@ -220,7 +215,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let arguments = unsafe { Arguments::new(fcinfo) };
     let threshold = arguments.threshold(3);
     let (method_name, format) = (arguments.text(6), arguments.text(8));
-    let format = of_name(&format, &FORMATS, "report format", "formats");
+    let is_page = of_name(&format, &FORMATS, "report format", "formats");
     let method = Method::of_name(&method_name);
     let columns = arguments.datum(4).map(|_| arguments.names(4));
     let truth = arguments.datum(5).map(|_| arguments.oid(5));
@@ -265,8 +260,8 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         &records, threshold, searched, method, columns, &known, limits,
     );
     progress::phase(phases::WRITING_REPORT, None);
-    let report = match format {
-        Format::Html => {
+    let report = match is_page {
+        true => {
             let mut used = of_signature(records.oid, &records.signatures[0].name);
             if let Some(verification) = &verification {
                 used.extend(of_signature(records.oid, &verification.column));
@@ -283,7 +278,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             };
             html::html(&facts, &origin, &block(&facts, &subject))
         }
-        Format::Text => plain::text(&facts, &origin),
+        false => plain::text(&facts, &origin),
     };
     NewValue(text_datum(&to_database(&report)))
 }

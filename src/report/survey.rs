@@ -136,10 +136,9 @@ impl Known {
     /// Whether a pair is true, if that is known.
     pub fn is_true(&self, [a, b]: [&[u8]; 2]) -> Option<bool> {
         let (truth, _) = self.truth.as_ref()?;
-        let labelled = matches!(truth, Truth::Labels { .. });
         match (self.keys.get(a), self.keys.get(b)) {
             (Some(a), Some(b)) => truth.knows(a, b),
-            _ => (!labelled).then_some(false),
+            _ => truth.has_all_records().then_some(false),
         }
     }
 }
@@ -240,7 +239,7 @@ impl<'a> Survey<'a> {
             histogram: Histogram::new(hundredth(searched)),
             sweep: Sweep::grid(100).or_raise(),
             counts: PairCounts {
-                truth: known.truth.as_ref().map_or(0, |(truth, _)| truth.pairs()),
+                truth: known.truth.as_ref().map_or(0, |(truth, _)| truth.pairs),
                 ..PairCounts::default()
             },
             unknown: 0,
@@ -294,13 +293,13 @@ impl<'a> Survey<'a> {
     /// More true pairs were found than there are: one of them came twice.
     pub fn has_repeated(&self) -> bool {
         let truth = self.known.truth.as_ref();
-        truth.is_some_and(|(truth, _)| self.true_found > truth.pairs())
+        truth.is_some_and(|(truth, _)| self.true_found > truth.pairs)
     }
 
     /// What each threshold finds.
     pub fn counts(&self) -> Counts {
         let truth = self.known.truth.as_ref();
-        let truth = truth.map(|(truth, name)| (name.clone(), truth.pairs()));
+        let truth = truth.map(|(truth, name)| (name.clone(), truth.pairs));
         let judged = self.known.judged.as_ref();
         let judged = judged.map(|judged| (judged.decisions.name.clone(), judged.same()));
         self.counts_at.counts([truth, judged])
@@ -311,7 +310,7 @@ impl<'a> Survey<'a> {
     /// Errors: out of memory.
     pub fn measured(&self) -> Option<Measured> {
         let (truth, name) = self.known.truth.as_ref()?;
-        let mut steps = self.sweep.steps(truth.pairs()).or_raise();
+        let mut steps = self.sweep.steps(truth.pairs).or_raise();
         let floor = self.histogram.bins[0].from;
         steps.retain(|step| step.threshold >= floor);
         Some(Measured {
