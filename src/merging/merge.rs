@@ -6,13 +6,11 @@ use pg::error::{raise, sql_error};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::audit::Audit;
-use super::changes::MergeRun;
-use super::child::{children, has_rule, numbers, Child};
+use super::changes::{decided, value_store, MergeRun, VALUES};
+use super::child::{children, has_rule, missing_indexes, numbers, Child};
 use super::collisions::{self, reach, Uniqueness};
 use super::members::{check_once, decide, found_store, member_store, name_members, FOUND};
-use super::notices;
 use super::plan::MergeTask;
-use super::records::{decided, value_store, VALUES};
 use super::subject::Subject;
 use super::texts::with_exact_texts;
 use super::values::Valuation;
@@ -90,7 +88,7 @@ fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
     };
     // Rows are found and looked at, of which no trigger sees anything.
     let named = with_exact_texts(|| {
-        notices::missing_indexes(subject, &children, &session);
+        missing_indexes(subject, &children, &session);
         let clusters = task.clusters.read(subject, &session, &mut found);
         session.table(FOUND, &found);
         check_once(subject, &session);

@@ -6,8 +6,7 @@ use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::narrow::{equal_texts, Narrow};
-use super::references::{Reference, Referring};
+use super::references::{equal_texts, Narrow, Reference, Referring};
 use super::subject::{columns_of, refuse_column, text, Subject};
 use crate::pairs::records::lock;
 use pg::catalog;
