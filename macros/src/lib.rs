@@ -1,4 +1,5 @@
-//! The attribute `#[entry]`, on every Rust function that PostgreSQL calls, and `sql!`, which writes statements.
+//! The attribute `#[entry]`, on every Rust function that PostgreSQL calls, and `sql!` and `words!`, which write statements
+//! and messages.
 //!
 //! An error must leave such a function as an error of the server with all its fields, and never as a Rust panic.
 //! `pg::boundary::enter` does that, and this attribute puts it around the function. It stands in for pgrx's

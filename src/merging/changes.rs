@@ -145,6 +145,8 @@ impl MergeRun<'_> {
         });
     }
 
+    // The records themselves: losers are deleted, and those that are kept get their values.
+
     /// Deletes the losers. Where they refer to one another, it is written as if they had been redirected.
     ///
     /// Errors: as those of redirecting what triggers before the deletion point at them.
@@ -290,6 +292,8 @@ impl MergeRun<'_> {
     fn own_child(&self) -> Option<&Child> {
         self.children.iter().find(|child| child.is_own())
     }
+
+    // Rows that refer to losers: those that would collide are dropped, the others redirected.
 
     /// Redirects all that refers to the losers, until nothing does: triggers of a child may point rows of another one
     /// at a loser, and the deletion would take them along.
@@ -517,8 +521,6 @@ pub fn with_reason<T>(table: &str, what: &str, run: impl FnOnce() -> T) -> T {
     })
 }
 
-// The records themselves: losers are deleted, and those that are kept get their values.
-
 /// The new values of the records that are kept: `id`, `keep`, and `v0`, `v1` ... of the columns that a rule decides.
 pub const VALUES: &CStr = c"bloom_merge_values";
 
@@ -545,8 +547,6 @@ pub fn value_store(subject: &Subject, valuation: &Valuation<'_>) -> TupleStore {
     let all: Vec<(CString, StoreColumn)> = before.into_iter().chain(values).collect();
     TupleStore::new(all.iter().map(|(name, of)| (name.as_c_str(), *of)))
 }
-
-// Rows that refer to losers: those that would collide are dropped, the others redirected.
 
 /// How often references are looked for again. Each time one trigger has answered another.
 const ROUNDS: usize = 10;

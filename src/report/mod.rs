@@ -7,7 +7,6 @@ mod facts;
 mod histogram;
 mod html;
 mod pairs;
-mod pairs_html;
 mod plain;
 mod review;
 mod survey;

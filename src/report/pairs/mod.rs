@@ -14,7 +14,7 @@ use super::facts::{names, Facts};
 use super::histogram::hundredth;
 use super::review::{block, of_signatures, ReviewSubject};
 use super::survey::{Known, Survey};
-use super::{arguments, limits, literal, made, name_array, pairs_html, Limits};
+use super::{arguments, html, limits, literal, made, name_array, Limits};
 use crate::clusters::{Method, PairList, Source};
 use crate::models::field_columns;
 use crate::pairs::dictionary::KeySides;
@@ -151,7 +151,7 @@ fn report(
     };
     let data = block(&found.facts, &subject);
     progress::phase(phases::WRITING_REPORT, None);
-    let page = pairs_html::html(&found, &origin, &data);
+    let page = html::pairs_html(&found, &origin, &data);
     NewValue(text_datum(&to_database(&page)))
 }
 
