@@ -44,20 +44,15 @@ pub fn refuse_kept_back(table: &str, what: &str) -> ! {
 
 /// Fails: rows refer to losers again and again.
 pub fn refuse_pointed_back(child: &str, subject: &str) -> ! {
+    let message = format!(
+        "rows of table \"{child}\" refer to records of table \"{subject}\" that go, however often they are redirected"
+    );
+    let detail = "A trigger of a table whose rows are redirected, or one that fires when records are deleted, points \
+        them back.";
     raise(
-        &sql_error(
-            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-            format!(
-                "rows of table \"{child}\" \
-        refer to records of table \"{subject}\" that go, however often they are redirected"
-            ),
-        )
-        .detail(
-            "A trigger of a \
-        table whose rows are redirected, or one that fires when records are deleted, points them \
-        back.",
-        )
-        .hint("Disable this trigger in the same transaction, or leave these records out."),
+        &sql_error(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+            .detail(detail)
+            .hint("Disable this trigger in the same transaction, or leave these records out."),
     )
 }
 

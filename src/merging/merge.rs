@@ -1,6 +1,6 @@
 //! `bloom_merge`: the records of each cluster become one.
 
-use base::Error;
+use base::{Error, ErrorKind};
 use linkage::merging::Rule;
 use pg::error::{raise, sql_error};
 use pgrx::{pg_sys, PgSqlErrorCode};
@@ -201,33 +201,20 @@ fn check(
             && !indexes.is_empty()
             && has_rule(child.oid, "r.ev_type OPERATOR(pg_catalog.=) '4'", session)
         {
+            let message = format!("cannot drop rows of table \"{}\"", child.name);
             raise(
-                &sql_error(
-                    PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-                    format!(
-                        "cannot drop rows of table \
-                \"{}\"",
-                        child.name
+                &Error::new(ErrorKind::NotSupported, message)
+                    .detail("It has a rule ON DELETE.")
+                    .hint(
+                        "Disable the rule in the same transaction, or do not give on_collision => 'drop'.",
                     ),
-                )
-                .detail("It has a rule ON DELETE.")
-                .hint(
-                    "Disable the rule in the same \
-                transaction, or do not give on_collision => 'drop'.",
-                ),
             );
         }
         if drops && !indexes.is_empty() && !may(child.oid, pg_sys::ACL_DELETE, user) {
+            let message = format!("permission denied for table {}", child.name);
             raise(
-                &sql_error(
-                    PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-                    format!(
-                        "permission denied for table \
-                {}",
-                        child.name
-                    ),
-                )
-                .detail("To drop rows that collide needs DELETE on it."),
+                &sql_error(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message)
+                    .detail("To drop rows that collide needs DELETE on it."),
             );
         }
         indexes

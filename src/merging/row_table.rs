@@ -108,19 +108,11 @@ impl RowTable {
         let column = |name: &CString| {
             let found = self.columns.iter().find(|column| column.name == *name);
             found.unwrap_or_else(|| {
-                raise(
-                    &sql_error(
-                        PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-                        format!(
-                            "column \"{}\" of table \"{}\" does not exist any more",
-                            text(name),
-                            self.name
-                        ),
-                    )
-                    .detail(
-                        "A merge cannot be taken back without the columns that it has changed.",
-                    ),
-                )
+                let (column, table) = (text(name), &self.name);
+                let message = format!("column \"{column}\" of table \"{table}\" does not exist any more");
+                raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, message).detail(
+                    "A merge cannot be taken back without the columns that it has changed.",
+                ))
             })
         };
         names.iter().map(column).collect()
