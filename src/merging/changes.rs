@@ -50,9 +50,12 @@ pub fn refuse_pointed_back(child: &str, subject: &str) -> ! {
     let detail = "A trigger of a table whose rows are redirected, or one that fires when records are deleted, points \
         them back.";
     raise(
-        &sql_error(PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message)
-            .detail(detail)
-            .hint("Disable this trigger in the same transaction, or leave these records out."),
+        &sql_error(
+            PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            message,
+        )
+        .detail(detail)
+        .hint("Disable this trigger in the same transaction, or leave these records out."),
     )
 }
 

@@ -109,10 +109,13 @@ impl RowTable {
             let found = self.columns.iter().find(|column| column.name == *name);
             found.unwrap_or_else(|| {
                 let (column, table) = (text(name), &self.name);
-                let message = format!("column \"{column}\" of table \"{table}\" does not exist any more");
-                raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, message).detail(
-                    "A merge cannot be taken back without the columns that it has changed.",
-                ))
+                let message =
+                    format!("column \"{column}\" of table \"{table}\" does not exist any more");
+                raise(
+                    &sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, message).detail(
+                        "A merge cannot be taken back without the columns that it has changed.",
+                    ),
+                )
             })
         };
         names.iter().map(column).collect()

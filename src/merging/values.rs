@@ -94,7 +94,11 @@ impl<'a> Valuation<'a> {
                     text(&subject.columns[i].name),
                     subject.name
                 );
-                raise(&Error::invalid(message).detail(reason).hint("Leave its rule out."));
+                raise(
+                    &Error::invalid(message)
+                        .detail(reason)
+                        .hint("Leave its rule out."),
+                );
             }
         }
         let mut ruled = Vec::new();

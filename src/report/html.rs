@@ -13,7 +13,7 @@ use super::pairs::{PairFacts, PairsOrigin};
 use super::review::{hashes_of, PageHashes, SCRIPT, STYLE};
 use super::value::{cut, grouped, percent, tidy, LENGTH};
 use super::why::{self, ModelBars, Waterfall};
-use super::{charts, Origin};
+use super::Origin;
 
 pub struct Bit {
     pub text: String,

@@ -24,8 +24,8 @@ use pgrx::{pg_sys, PgLogLevel};
 use super::prepared::PreparedGuard;
 use super::row::Row;
 use super::trigger::TriggerCall;
+use pg::entry;
 use pg::message::words;
-use pg::{catalog, entry};
 
 /// Does with a row what the action says, and returns whether the row goes on. `found` has the rows that it is similar
 /// to, if they are known; `message` says so.

@@ -17,7 +17,7 @@ use crate::guard::compare::Change;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::row::Row;
 use crate::guard::trigger::TriggerCall;
-use pg::catalog::{self, privileges::current_user};
+use pg::catalog::privileges::current_user;
 use pg::message::{sqlstate, words};
 
 /// In class 23, integrity constraint violation; PostgreSQL itself does not use it.

@@ -223,7 +223,7 @@ impl Dictionary {
 pub const MOST_OWN_WORDS: usize = 8;
 
 /// Takes the first piece of those that wait, or as many as an abbreviation of `own` has words, written out.
-pub fn take_own(window: &mut VecDeque<Piece>, own: &HashMap<String, String>) -> Option<Piece> {
+fn take_own(window: &mut VecDeque<Piece>, own: &HashMap<String, String>) -> Option<Piece> {
     let within = window.iter().position(|piece| piece.last);
     let most = within.map_or(window.len(), |at| at + 1);
     for n in (1..=most).rev() {
