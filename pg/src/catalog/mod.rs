@@ -211,6 +211,6 @@ pub fn check_exists(relation: pg_sys::Oid) -> Result<()> {
     let oid = relation.to_u32().to_string();
     Err(sql_error(
         PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
-        words!("relation with OID {} does not exist", oid),
+        words!("relation with OID {oid} does not exist"),
     ))
 }
