@@ -17,7 +17,7 @@ use crate::clusters::{Clustered, Method, PairList};
 use crate::pairs::decisions::each_hash;
 use crate::pairs::dictionary::{KeyDictionary, KeySides};
 use crate::pairs::each_pair;
-use crate::pairs::records::Records;
+use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::{not_unique, repeated};
 use pg::catalog;
 use pg::catalog::privileges::{current_user, may_select};
