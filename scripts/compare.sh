@@ -13,12 +13,12 @@ declare -A library=([here]=$(built_library) [base]=$ROOT/target/compare/$base.so
 # The other commit's library is compiled in a tree of its own, once.
 if [[ ! -e ${library[base]} ]]; then
     say "building the extension of $base"
-    tree=$ROOT/target/compare/tree
+    tree=$ROOT/target/compare/tree target=$ROOT/target/compare/target
     rm -rf "$tree"
     mkdir -p "$tree"
     git -C "$ROOT" archive "$base" | tar -C "$tree" -xf -
-    (ROOT=$tree CARGO_TARGET_DIR=$ROOT/target/compare/target pg_cargo build -p bloom_ident --profile "$PROFILE")
-    install -m 755 "$ROOT/target/compare/target/$PROFILE/libbloom_ident.so" "${library[base]}"
+    (ROOT=$tree CARGO_TARGET_DIR=$target pg_cargo build -p bloom_ident --profile "$PROFILE")
+    install -m 755 "$target/$PROFILE/libbloom_ident.so" "${library[base]}"
 fi
 
 # take NAME: from now on the server runs with that library.

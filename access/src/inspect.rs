@@ -10,7 +10,7 @@ use base::{Error, ErrorKind, Result};
 use pg::catalog::privileges::{self, current_user, is_owner};
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::record::record;
-use pg::relation::OpenRelation;
+use pg::relation::{self, OpenRelation};
 use pg::tid::Tid;
 use pg::values::text::readable;
 use pg::values::varlena::NewValue;
@@ -170,7 +170,7 @@ fn bloom_sigfile_stats(oid: pg_sys::Oid, fcinfo: pg_sys::FunctionCallInfo) -> Ne
     };
     let mut tail_rows = [0i64; 2];
     for part in Part::ALL {
-        for page in TailBlocks::new(&meta, part).shared(index, meta.geometry(part)) {
+        for page in TailBlocks::new(&meta, part).shared(index) {
             let live = page.and_then(|page| page.live_rows()).or_raise();
             tail_rows[part as usize] += live as i64;
         }
@@ -342,7 +342,7 @@ fn check_structure(index: SigfileIndex<'_>, meta: &Meta) -> Result<()> {
     }
     check_blocks(index)?;
     for part in Part::ALL {
-        for page in TailBlocks::new(meta, part).shared(index, meta.geometry(part)) {
+        for page in TailBlocks::new(meta, part).shared(index) {
             page?.checked_rows()?;
         }
     }
@@ -411,7 +411,7 @@ unsafe fn check_table(opened: &OpenedSigfile, meta: &Meta, snapshot: pg_sys::Sna
         #[cfg(any(feature = "pg17", feature = "pg18"))]
         pg_sys::RestrictSearchPath();
 
-        let total = pg_sys::RelationGetNumberOfBlocksInFork(heap, pg_sys::ForkNumber::MAIN_FORKNUM);
+        let total = relation::blocks(heap);
         let rows: u64 = meta.segments.iter().map(|s| u64::from(s.rows)).sum();
         let memory = pg_sys::maintenance_work_mem as u64 * 1024;
         let am = &*(*heap).rd_tableam;

@@ -1,4 +1,5 @@
-//! The attribute `#[entry]`, on every Rust function that PostgreSQL calls, and `sql!`, which writes statements.
+//! The attribute `#[entry]`, on every Rust function that PostgreSQL calls, and `sql!` and `words!`, which write statements
+//! and messages.
 //!
 //! An error must leave such a function as an error of the server with all its fields, and never as a Rust panic.
 //! `pg::boundary::enter` does that, and this attribute puts it around the function. It stands in for pgrx's
@@ -52,12 +53,25 @@ pub fn entry(properties: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn sql(text: TokenStream) -> TokenStream {
     let text = parse_macro_input!(text as LitStr);
-    statement(&text)
-        .unwrap_or_else(Error::into_compile_error)
-        .into()
+    let sql = filled(&text, &quote!(::pg::sql::SqlPart::add));
+    sql.unwrap_or_else(Error::into_compile_error).into()
 }
 
-fn statement(literal: &LitStr) -> syn::Result<proc_macro2::TokenStream> {
+/// A message with values, written in the same way, as bytes, since names and values are in the database's encoding: what
+/// a name in braces stands for is put in as `pg::message::Words` says.
+#[proc_macro]
+pub fn words(text: TokenStream) -> TokenStream {
+    let text = parse_macro_input!(text as LitStr);
+    let words = filled(&text, &quote!(::pg::message::Words::add));
+    let words = words.unwrap_or_else(Error::into_compile_error);
+    quote!(#words.into_bytes()).into()
+}
+
+/// The text, with what its names stand for put in by the function `add`.
+fn filled(
+    literal: &LitStr,
+    add: &proc_macro2::TokenStream,
+) -> syn::Result<proc_macro2::TokenStream> {
     // Braces of the statement, as long as the others are looked for.
     const DOUBLED: [(&str, &str, &str); 2] = [("{{", "\u{1}", "{"), ("}}", "\u{2}", "}")];
     let mut text = literal.value();
@@ -79,7 +93,7 @@ fn statement(literal: &LitStr) -> syn::Result<proc_macro2::TokenStream> {
         };
         let name: Expr = LitStr::new(name, literal.span()).parse()?;
         let text = plain(text);
-        sql = quote!(::pg::sql::SqlPart::add(&#name, #sql).text(#text));
+        sql = quote!(#add(&#name, #sql).text(#text));
     }
     Ok(sql)
 }

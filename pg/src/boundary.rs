@@ -31,6 +31,18 @@ pg::session_state! {
     "where a panic began" by "the last" until "the next one" bytes |at| at.borrow().capacity();
 }
 
+/// The message that a payload carries, if it is such a one; otherwise it goes on unwinding.
+pub fn raised_if(
+    payload: Box<dyn Any + Send>,
+    is_wanted: impl FnOnce(&Message) -> bool,
+) -> Box<Message> {
+    match payload.downcast::<Raised>() {
+        Ok(raised) if is_wanted(&raised.0) => raised.0,
+        Ok(raised) => resume_unwind(raised),
+        Err(other) => resume_unwind(other),
+    }
+}
+
 /// Sets a panic hook that notes where a panic began and prints nothing, since the panic's message is raised as an
 /// error. It replaces pgrx's hook, which takes a backtrace each time when `RUST_BACKTRACE` is set.
 pub fn define() {
@@ -167,20 +179,14 @@ fn message_of(payload: Box<dyn Any + Send>) -> Box<Message> {
         },
         Err(other) => other,
     };
-    let payload = match payload.downcast::<ErrorReportWithLevel>() {
-        Ok(report) => return of_report(&report),
-        Err(other) => other,
-    };
-    let payload = match payload.downcast::<ErrorReport>() {
-        Ok(report) => {
-            let internal = sql_error(
-                PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
-                report.message().as_bytes().to_vec(),
-            );
-            return Box::new(Message::from(&internal));
-        }
-        Err(other) => other,
-    };
+    if let Some(report) = payload.downcast_ref::<ErrorReportWithLevel>() {
+        return of_report(report);
+    }
+    if let Some(report) = payload.downcast_ref::<ErrorReport>() {
+        let message = report.message().as_bytes().to_vec();
+        let internal = sql_error(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR, message);
+        return Box::new(Message::from(&internal));
+    }
     let said = match (
         payload.downcast_ref::<&str>(),
         payload.downcast_ref::<String>(),

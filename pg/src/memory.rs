@@ -6,22 +6,45 @@ use std::ops::Deref;
 
 use pgrx::pg_sys;
 
+/// A child of a memory context, which goes with it.
+///
+/// # Safety
+/// The context lives.
+unsafe fn child(of: pg_sys::MemoryContext, name: &'static CStr) -> pg_sys::MemoryContext {
+    // SAFETY: the name is a constant, which the new context refers to as long as it exists.
+    unsafe {
+        pg_sys::AllocSetContextCreateInternal(
+            of,
+            name.as_ptr(),
+            pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+            pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+            pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
+        )
+    }
+}
+
+/// Runs in a memory context: what `run` allocates is of it.
+///
+/// # Safety
+/// The context lives until `run` returns.
+pub unsafe fn within<T>(context: pg_sys::MemoryContext, run: impl FnOnce() -> T) -> T {
+    // SAFETY: the caller's. After an error the boundary goes back to the context before.
+    unsafe {
+        let before = pg_sys::MemoryContextSwitchTo(context);
+        let result = run();
+        pg_sys::MemoryContextSwitchTo(before);
+        result
+    }
+}
+
 /// Memory that is freed again and again. It goes with the memory context in which it was made.
 pub struct Scratch(pg_sys::MemoryContext);
 
 impl Scratch {
     /// A child of the current memory context.
     pub fn new(name: &'static CStr) -> Scratch {
-        // SAFETY: the name is a constant, which the context refers to as long as it exists.
-        Scratch(unsafe {
-            pg_sys::AllocSetContextCreateInternal(
-                pg_sys::CurrentMemoryContext,
-                name.as_ptr(),
-                pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-                pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-                pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
-            )
-        })
+        // SAFETY: the current memory context lives.
+        Scratch(unsafe { child(pg_sys::CurrentMemoryContext, name) })
     }
 
     /// What `run` allocates is freed, so its result must not need it.
@@ -33,13 +56,8 @@ impl Scratch {
 
     /// What `run` allocates stays until [`Scratch::reset`].
     pub fn within<T>(&mut self, run: impl FnOnce() -> T) -> T {
-        // SAFETY: the context lives as long as this. After an error the boundary goes back to the context before.
-        unsafe {
-            let before = pg_sys::MemoryContextSwitchTo(self.0);
-            let result = run();
-            pg_sys::MemoryContextSwitchTo(before);
-            result
-        }
+        // SAFETY: the context lives as long as this.
+        unsafe { within(self.0, run) }
     }
 
     /// Frees the context itself.
@@ -88,13 +106,8 @@ impl SessionMemory {
         // bytes as are copied.
         unsafe {
             if self.context.get().is_null() {
-                self.context.set(pg_sys::AllocSetContextCreateInternal(
-                    pg_sys::CacheMemoryContext,
-                    self.name.as_ptr(),
-                    pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-                    pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-                    pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
-                ));
+                self.context
+                    .set(child(pg_sys::CacheMemoryContext, self.name));
             }
             let size = size_of_val(words).max(1);
             let at = pg_sys::MemoryContextAllocHuge(self.context.get(), size).cast::<u64>();

@@ -1,16 +1,20 @@
 //! Errors, warnings and notices with all their fields, in the database's encoding: what an [`Error`] becomes when it is
 //! raised, and what the server has raised.
 
-use std::ffi::{c_char, c_int, CStr};
-use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::ffi::{c_char, c_int, CStr, CString};
+use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use base::error::Text;
 use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
-use super::boundary::Raised;
+pub use bloom_ident_macros::words;
+
+use super::boundary::raised_if;
 use super::ffi;
+use crate::catalog;
 use crate::error::raise;
+use crate::sql::Sql;
 use crate::values::text::in_message;
 
 /// Encodes five characters as MAKE_SQLSTATE of elog.h does.
@@ -23,81 +27,59 @@ pub const fn sqlstate(code: &[u8; 5]) -> c_int {
     state
 }
 
-/// What can be part of a message: ASCII text of ours, or bytes in the database's encoding.
+/// What a name in braces stands for in a message by [`words!`]: ASCII text of ours, or bytes in the database's encoding.
 pub trait Words {
-    fn bytes(&self) -> &[u8];
+    fn add(&self, words: Sql) -> Sql;
+}
+
+impl<T: Words + ?Sized> Words for &T {
+    fn add(&self, words: Sql) -> Sql {
+        (**self).add(words)
+    }
 }
 
 impl Words for str {
-    fn bytes(&self) -> &[u8] {
-        self.as_bytes()
+    fn add(&self, words: Sql) -> Sql {
+        words.expression(self.as_bytes())
     }
 }
 
 impl Words for String {
-    fn bytes(&self) -> &[u8] {
-        self.as_bytes()
+    fn add(&self, words: Sql) -> Sql {
+        words.expression(self.as_bytes())
     }
 }
 
 impl Words for CStr {
-    fn bytes(&self) -> &[u8] {
-        self.to_bytes()
+    fn add(&self, words: Sql) -> Sql {
+        words.expression(self.to_bytes())
     }
 }
 
-impl Words for std::ffi::CString {
-    fn bytes(&self) -> &[u8] {
-        self.to_bytes()
+impl Words for CString {
+    fn add(&self, words: Sql) -> Sql {
+        words.expression(self.to_bytes())
     }
 }
 
 impl Words for [u8] {
-    fn bytes(&self) -> &[u8] {
-        self
+    fn add(&self, words: Sql) -> Sql {
+        words.expression(self)
     }
 }
 
 impl Words for Vec<u8> {
-    fn bytes(&self) -> &[u8] {
-        self
+    fn add(&self, words: Sql) -> Sql {
+        words.expression(self)
     }
 }
 
-/// How many places for values a text has.
-pub const fn places(text: &str) -> usize {
-    let (bytes, mut places, mut i) = (text.as_bytes(), 0, 1);
-    while i < bytes.len() {
-        if bytes[i - 1] == b'{' && bytes[i] == b'}' {
-            places += 1;
-        }
-        i += 1;
+/// The name of a relation.
+impl Words for pg_sys::Oid {
+    fn add(&self, words: Sql) -> Sql {
+        catalog::name(*self).add(words)
     }
-    places
 }
-
-/// The text with a value in each place; what [`words!`](crate::words) expands to.
-pub fn fill(text: &str, values: &[&[u8]]) -> Vec<u8> {
-    let mut parts = text.split("{}");
-    let mut all = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for (part, value) in parts.zip(values) {
-        all.extend_from_slice(value);
-        all.extend_from_slice(part.as_bytes());
-    }
-    all
-}
-
-/// A message with values: as `format!`, with `{}` for each, but of bytes, since names and values are in the database's
-/// encoding.
-#[macro_export]
-macro_rules! words {
-    ($text:literal $(, $value:expr)* $(,)?) => {{
-        const VALUES: usize = <[&str]>::len(&[$(stringify!($value)),*]);
-        const { assert!($crate::message::places($text) == VALUES, "one place for each value") };
-        $crate::message::fill($text, &[$($crate::message::Words::bytes(&*$value)),*])
-    }};
-}
-pub use crate::words;
 
 /// Texts of an ErrorData, by their numbers in [`texts`].
 const TEXTS: usize = 12;
@@ -146,13 +128,10 @@ pub fn translated<T>(run: impl FnOnce() -> T, tell: impl FnOnce(&Message) -> Err
     let outer = context();
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => result,
-        Err(payload) => match payload.downcast::<Raised>() {
-            Ok(raised) if raised.0.is_violation() && raised.0.is_of_statements(&outer) => {
-                raise(&tell(&raised.0))
-            }
-            Ok(raised) => resume_unwind(raised),
-            Err(other) => resume_unwind(other),
-        },
+        Err(payload) => {
+            let is_ours = |m: &Message| m.is_violation() && m.is_of_statements(&outer);
+            raise(&tell(&raised_if(payload, is_ours)))
+        }
     }
 }
 

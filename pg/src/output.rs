@@ -69,16 +69,18 @@ impl OutputFunction {
     }
 }
 
-/// The text form of a single value, in the database's encoding. What the output function allocates stays in the current
-/// memory context.
+/// The text form of a single value, in the database's encoding. What the output function allocates besides stays in the
+/// current memory context.
 ///
 /// # Safety
 /// `value` is of this type, and not NULL.
 pub unsafe fn text_form(value: pg_sys::Datum, type_oid: pg_sys::Oid) -> Vec<u8> {
-    // SAFETY: a value of the type that the function is for; it gives a zero-terminated string.
+    // SAFETY: a value of the type that the function is for; it gives a new zero-terminated string.
     unsafe {
         let text = ffi::OidOutputFunctionCall(function_of(type_oid), value);
-        CStr::from_ptr(text).to_bytes().to_vec()
+        let copy = CStr::from_ptr(text).to_bytes().to_vec();
+        pg_sys::pfree(text.cast());
+        copy
     }
 }
 

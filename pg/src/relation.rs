@@ -49,42 +49,39 @@ impl OpenRelation {
     ///
     /// Errors: there is no such relation, or it is an index.
     pub fn table(oid: pg_sys::Oid, lock: u32) -> OpenRelation {
+        // SAFETY: the server checks the OID, and raises an error if there is no such table.
+        let relation = unsafe { ffi::table_open(oid, lock as pg_sys::LOCKMODE) };
+        OpenRelation::of(relation, lock)
+    }
+
+    fn of(relation: pg_sys::Relation, lock: u32) -> OpenRelation {
         let released = lock as pg_sys::LOCKMODE;
-        OpenRelation {
-            // SAFETY: the server checks the OID, and raises an error if there is no such table.
-            relation: unsafe { ffi::table_open(oid, released) },
-            released,
-        }
+        OpenRelation { relation, released }
     }
 
     /// Opens an index with a lock that is released when the index is closed.
     ///
     /// Errors: there is no such relation, or it is no index.
     pub fn index(oid: pg_sys::Oid, lock: u32) -> OpenRelation {
-        let released = lock as pg_sys::LOCKMODE;
-        OpenRelation {
-            // SAFETY: the server checks the OID, and raises an error if there is no such index.
-            relation: unsafe { ffi::index_open(oid, released) },
-            released,
-        }
+        // SAFETY: the server checks the OID, and raises an error if there is no such index.
+        let relation = unsafe { ffi::index_open(oid, lock as pg_sys::LOCKMODE) };
+        OpenRelation::of(relation, lock)
     }
 
     /// Opens a relation of any kind with a lock that is released on closing; `None` if there is none of this OID.
     pub fn find(oid: pg_sys::Oid, lock: u32) -> Option<OpenRelation> {
-        let released = lock as pg_sys::LOCKMODE;
         // SAFETY: the server checks the OID, and gives NULL if there is no such relation.
-        let relation = unsafe { ffi::try_relation_open(oid, released) };
-        (!relation.is_null()).then_some(OpenRelation { relation, released })
+        let relation = unsafe { ffi::try_relation_open(oid, lock as pg_sys::LOCKMODE) };
+        (!relation.is_null()).then(|| OpenRelation::of(relation, lock))
     }
 
     /// Opens a table with a lock that is released on closing; `None` if there is no relation of this OID.
     ///
     /// Errors: it is an index or a composite type.
     pub fn find_table(oid: pg_sys::Oid, lock: u32) -> Option<OpenRelation> {
-        let released = lock as pg_sys::LOCKMODE;
         // SAFETY: the server checks the OID, and gives NULL if there is no such relation.
-        let relation = unsafe { ffi::try_table_open(oid, released) };
-        (!relation.is_null()).then_some(OpenRelation { relation, released })
+        let relation = unsafe { ffi::try_table_open(oid, lock as pg_sys::LOCKMODE) };
+        (!relation.is_null()).then(|| OpenRelation::of(relation, lock))
     }
 
     /// The lock stays until the end of the transaction.
@@ -152,9 +149,7 @@ impl OpenRelation {
     /// How many blocks its rows take.
     pub fn blocks(&self) -> pg_sys::BlockNumber {
         // SAFETY: the relation is open, and has a file.
-        unsafe {
-            pg_sys::RelationGetNumberOfBlocksInFork(self.relation, pg_sys::ForkNumber::MAIN_FORKNUM)
-        }
+        unsafe { blocks(self.relation) }
     }
 }
 
@@ -189,6 +184,15 @@ pub unsafe fn is_heap(table: pg_sys::Relation) -> bool {
     unsafe { std::ptr::eq((*table).rd_tableam, pg_sys::GetHeapamTableAmRoutine()) }
 }
 
+/// How many blocks a relation has now.
+///
+/// # Safety
+/// `relation` is open, and has a file.
+pub unsafe fn blocks(relation: pg_sys::Relation) -> pg_sys::BlockNumber {
+    // SAFETY: the caller's.
+    unsafe { pg_sys::RelationGetNumberOfBlocksInFork(relation, pg_sys::ForkNumber::MAIN_FORKNUM) }
+}
+
 /// Whether a relation has a block. What is known of its length without asking the file system will do: relations in use
 /// only grow.
 ///
@@ -196,16 +200,16 @@ pub unsafe fn is_heap(table: pg_sys::Relation) -> bool {
 /// `relation` is open.
 #[inline]
 pub unsafe fn has_block(relation: pg_sys::Relation, block: pg_sys::BlockNumber) -> bool {
-    let main = pg_sys::ForkNumber::MAIN_FORKNUM;
     // SAFETY: the relation is open; if its file is, too, the storage manager keeps the length that it saw last.
     unsafe {
         let storage = (*relation).rd_smgr;
         if !storage.is_null() {
-            let known = (*storage).smgr_cached_nblocks[main as usize];
+            let main = pg_sys::ForkNumber::MAIN_FORKNUM as usize;
+            let known = (*storage).smgr_cached_nblocks[main];
             if known != pg_sys::InvalidBlockNumber && block < known {
                 return true;
             }
         }
-        block < pg_sys::RelationGetNumberOfBlocksInFork(relation, main)
+        block < blocks(relation)
     }
 }

@@ -76,36 +76,33 @@ fn once_more(size: usize, allocate: impl Fn() -> *mut u8) -> *mut u8 {
     allocate()
 }
 
+/// What is allocated, maybe for the reserve.
+#[inline]
+fn or_once_more(size: usize, allocate: impl Fn() -> *mut u8) -> *mut u8 {
+    match allocate() {
+        none if none.is_null() => once_more(size, allocate),
+        some => some,
+    }
+}
+
 // SAFETY: the system's allocator does it all; what fails is tried again.
 unsafe impl GlobalAlloc for WithReserve {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller says.
-        let allocate = || unsafe { System.alloc(layout) };
-        match allocate() {
-            none if none.is_null() => once_more(layout.size(), allocate),
-            some => some,
-        }
+        or_once_more(layout.size(), || unsafe { System.alloc(layout) })
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller says.
-        let allocate = || unsafe { System.alloc_zeroed(layout) };
-        match allocate() {
-            none if none.is_null() => once_more(layout.size(), allocate),
-            some => some,
-        }
+        or_once_more(layout.size(), || unsafe { System.alloc_zeroed(layout) })
     }
 
     #[inline]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as the caller says; what could not be made larger is as it was.
-        let allocate = || unsafe { System.realloc(memory, layout, size) };
-        match allocate() {
-            none if none.is_null() => once_more(size, allocate),
-            some => some,
-        }
+        or_once_more(size, || unsafe { System.realloc(memory, layout, size) })
     }
 
     #[inline]

@@ -46,11 +46,6 @@ impl Sql {
         self.bytes(catalog::quoted_column(name).to_bytes())
     }
 
-    /// Identifiers with commas between them.
-    pub fn names<'a>(self, names: impl IntoIterator<Item = &'a CStr>) -> Sql {
-        self.list(names, Sql::name)
-    }
-
     /// The identifier of something in a schema.
     pub fn name_in(self, schema: &CStr, name: &CStr) -> Sql {
         self.bytes(catalog::quoted_name(schema, name).to_bytes())
@@ -79,12 +74,6 @@ impl Sql {
     /// A type, with its schema where it needs one.
     pub fn type_name(self, oid: pg_sys::Oid) -> Sql {
         self.bytes(catalog::qualified_type(oid).to_bytes())
-    }
-
-    /// A collation, with its schema.
-    pub fn collation(self, oid: pg_sys::Oid) -> Sql {
-        let (schema, name) = catalog::collation(oid);
-        self.name_in(&schema, &name)
     }
 
     /// A type as it is, without a modifier.
@@ -126,17 +115,6 @@ impl Sql {
         // SAFETY: a C string, of which another one is made in the current memory context.
         let quoted = unsafe { CStr::from_ptr(pg_sys::quote_literal_cstr(value.as_ptr())) };
         self.bytes(quoted.to_bytes())
-    }
-
-    /// What `add` writes of each, with commas between.
-    pub fn list<T>(
-        self,
-        all: impl IntoIterator<Item = T>,
-        mut add: impl FnMut(Sql, T) -> Sql,
-    ) -> Sql {
-        all.into_iter().enumerate().fold(self, |sql, (i, one)| {
-            add(sql.text(if i > 0 { ", " } else { "" }), one)
-        })
     }
 
     /// All of these parts, with a text between them.

@@ -14,18 +14,9 @@ use pg::progress::{self, phases};
 use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
 
-#[derive(Clone, Copy)]
-enum Preference {
-    /// The best pair first, then the best of what is left.
-    Greedy,
-    /// The pairs whose similarities have the greatest sum.
-    Optimal,
-}
-
-const METHODS: [(&str, Preference); 2] = [
-    ("greedy", Preference::Greedy),
-    ("optimal", Preference::Optimal),
-];
+/// Whether the pairs are chosen whose similarities have the greatest sum. If not, the best pair comes first, then the
+/// best of what is left.
+const METHODS: [(&str, bool); 2] = [("greedy", false), ("optimal", true)];
 
 /// Units of a similarity in a weight. What measures add that only decide between equal sums is less than one unit, up
 /// to 2^24 pairs.
@@ -50,7 +41,7 @@ fn bloom_assign(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::new(fcinfo) };
     let method = arguments.text(1);
-    let preference = of_name(&method, &METHODS, "method of assignment", "methods");
+    let is_optimal = of_name(&method, &METHODS, "method of assignment", "methods");
     let source = Source::of_similar_pairs(arguments.oid(0));
     let _job = progress::job("bloom_assign", source.oid);
     // SAFETY: the SQL function is declared to return a set of rows.
@@ -77,24 +68,23 @@ fn bloom_assign(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             ])
         });
     };
-    match preference {
-        Preference::Greedy => pairs.best_first(|keys, [similarity, _]| put(keys, similarity)),
-        Preference::Optimal => {
-            let mut edges = Vec::new();
-            let [a_pair, a_record] = CORE;
-            let keys = pairs.ordered(a_pair, a_record, |[a, b], measures| {
-                let pair = WeightedPair {
-                    a,
-                    b,
-                    weight: weight(measures),
-                    value: measures[0],
-                };
-                push(&mut edges, pair);
-            });
-            for kept in optimal(edges, check_for_interrupts).or_raise() {
-                put(keys.pair([kept.a, kept.b]), kept.value);
-            }
+    if is_optimal {
+        let mut edges = Vec::new();
+        let [a_pair, a_record] = CORE;
+        let keys = pairs.ordered(a_pair, a_record, |[a, b], measures| {
+            let pair = WeightedPair {
+                a,
+                b,
+                weight: weight(measures),
+                value: measures[0],
+            };
+            push(&mut edges, pair);
+        });
+        for kept in optimal(edges, check_for_interrupts).or_raise() {
+            put(keys.pair([kept.a, kept.b]), kept.value);
         }
+    } else {
+        pairs.best_first(|keys, [similarity, _]| put(keys, similarity));
     }
     NewValue(pg_sys::Datum::null())
 }

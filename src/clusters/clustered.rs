@@ -3,8 +3,7 @@
 use base::memory::filled;
 use base::{Error, ErrorKind};
 use linkage::clusters::{decided, Bounds, Clusters, Links, Pair};
-use pg::error::{raise, sql_error, warn, OrRaise};
-use pgrx::PgSqlErrorCode;
+use pg::error::{raise, warn, OrRaise};
 
 use crate::clusters::grouping::Grouping;
 use crate::pairs::decisions::Decisions;
@@ -249,7 +248,7 @@ fn refuse_contradiction<'a>(
     }
     let same = keys.join(" is the same as ");
     raise(
-        &sql_error(PgSqlErrorCode::ERRCODE_DATA_EXCEPTION, message)
+        &Error::data_exception(message)
             .detail(format!("{same}, {end}."))
             .hint(
                 "Decide \

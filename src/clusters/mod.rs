@@ -10,13 +10,10 @@ mod pair_list;
 mod quality;
 mod resolution;
 mod source;
-mod sweep;
-mod truth;
 mod update;
 
 pub use clustered::Clustered;
 pub use grouping::{Grouping, Method};
 pub use pair_list::PairList;
-pub use resolution::Resolution;
+pub use resolution::{Resolution, Truth};
 pub use source::Source;
-pub use truth::Truth;

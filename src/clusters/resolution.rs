@@ -1,9 +1,10 @@
 //! Which records belong together, as found or as known to be true: pairs of records, or a label for each record.
 
-use base::memory::filled;
+use base::memory::{collected, filled};
 use base::{Error, ErrorKind};
 use linkage::clusters::labels;
-use pg::error::{raise, sql_error, OrRaise};
+use linkage::clusters::quality::pairs_within;
+use pg::error::{notice, raise, sql_error, OrRaise};
 use pgrx::PgSqlErrorCode;
 
 use crate::clusters::pair_list::refuse_one_key;
@@ -168,4 +169,80 @@ fn refuse_again(source: &Source, key: &[u8], mut clusters: [&[u8]; 2]) -> ! {
         .detail(detail.as_str())
         .hint("A key names one record, and a record is in one cluster."),
     )
+}
+
+/// The different pairs of two records, in order, each with the lesser number first.
+pub fn distinct(mut pairs: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    pairs.retain(|(a, b)| a != b);
+    for pair in &mut pairs {
+        check_for_interrupts();
+        *pair = (pair.0.min(pair.1), pair.0.max(pair.1));
+    }
+    pairs.sort_unstable_by(|x, y| {
+        check_for_interrupts();
+        x.cmp(y)
+    });
+    pairs.dedup();
+    pairs
+}
+
+/// Which pairs are true.
+pub struct Truth {
+    /// Of pairs the lesser number of each is first. They are in order, and each comes once.
+    known: Resolution,
+    /// How many pairs are true.
+    pub pairs: u64,
+}
+
+impl Truth {
+    /// Errors: out of memory; more pairs than can be counted.
+    pub fn new(resolution: Resolution) -> Truth {
+        match resolution {
+            Resolution::Labels(labels) => {
+                let known = labels.iter().copied().filter(|&label| label != NONE);
+                let known = collected(known, labels.len()).or_raise();
+                let pairs = pairs_within(&known, check_for_interrupts).or_raise();
+                let known = Resolution::Labels(labels);
+                Truth { known, pairs }
+            }
+            Resolution::Pairs(pairs) => {
+                let known = distinct(pairs);
+                let pairs = known.len() as u64;
+                let known = Resolution::Pairs(known);
+                Truth { known, pairs }
+            }
+        }
+    }
+
+    /// Memory in use, in bytes.
+    pub fn memory(&self) -> usize {
+        self.known.memory()
+    }
+
+    /// Whether a record without a label is known to be in no true pair.
+    pub fn has_all_records(&self) -> bool {
+        matches!(self.known, Resolution::Pairs(_))
+    }
+
+    /// Whether two records belong together; `None` if that is not known, since a record has no label.
+    pub fn knows(&self, a: u32, b: u32) -> Option<bool> {
+        match &self.known {
+            Resolution::Pairs(pairs) => Some(pairs.binary_search(&(a.min(b), a.max(b))).is_ok()),
+            Resolution::Labels(labels) => {
+                let (a, b) = (Resolution::label(labels, a), Resolution::label(labels, b));
+                (a != NONE && b != NONE).then_some(a == b)
+            }
+        }
+    }
+}
+
+/// Tells the user that `unknown` pairs or records of all were left out.
+pub fn tell_unknown(unknown: u64, of: u64, what: &str, truth: &Source) {
+    if unknown > 0 {
+        notice!(
+            "{unknown} of {of} {what} {} not counted, since \"{}\" does not say which cluster they are in",
+            if unknown == 1 { "is" } else { "are" },
+            truth.name
+        );
+    }
 }

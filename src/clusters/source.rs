@@ -10,12 +10,9 @@ use crate::pairs::records::{lock, RecordColumn};
 use crate::pairs::source_columns::{has, refuse as refuse_columns};
 use pg::catalog::is_of_server;
 use pg::progress::{self, phases, JobPhase};
-use pg::session::{read, Rows};
+use pg::session::{read, Rows, BATCH};
 use pg::sql;
 use pg::sql::Sql;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// What the rows of a relation are.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -22,14 +22,11 @@ use pg::budget::{push, reserve, Budget};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::progress;
-use pg::session::read;
+use pg::session::{read, BATCH};
 use pg::sql;
 use pg::values::text::readable;
 use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// Bytes that a cluster's number takes, with its place in the table of numbers.
 const A_CLUSTER: usize = 40;

@@ -1,12 +1,12 @@
 //! What formulas and the fill of a signature say of filters, and shapes to choose from.
 
-use base::{Error, ErrorKind};
+use base::Error;
 use pgrx::{pg_sys, AnyNumeric, IntoDatum};
 use signature::filter::{self, rates};
 use signature::fingerprint;
 use signature::similarity::candidates;
 
-use pg::error::{internal, OrRaise};
+use pg::error::{internal, raise, OrRaise};
 use pg::function::record::record;
 use pg::function::rows::ResultRows;
 use pg::values::text::Text;
@@ -60,12 +60,10 @@ fn bloom_jain_estimate(m: i32, n: i32, k: f64, c: i32) -> f64 {
 fn bloom_superimposed_fpr(m: i32, n: i32, filters: i32) -> f64 {
     for (name, value) in [("m", m), ("n", n), ("filters", filters)] {
         if value < 1 {
-            Err(Error::new(
-                ErrorKind::InvalidParameter,
-                format!("{name} = {value} is out of range"),
+            raise(
+                &Error::invalid(format!("{name} = {value} is out of range"))
+                    .detail(format!("{name} is at least 1.")),
             )
-            .detail(format!("{name} is at least 1.")))
-            .or_raise()
         }
     }
     rates::superimposed(m.into(), n.into(), filters.into())

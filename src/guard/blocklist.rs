@@ -4,27 +4,23 @@
 use std::ffi::{CStr, CString};
 
 use base::range::unit;
-use base::{ErrorKind, Result};
+use base::Result;
 use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT;
 
 use super::compare::by_signature::ComparedSignature;
 use super::tables::{signature_column, PrimaryKey};
 use access::SignatureType;
-use pg::catalog;
-use pg::entry;
 use pg::error::{sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::ResultRows;
 use pg::message::words;
 use pg::relation::OpenRelation;
-use pg::session::read;
+use pg::session::{read, BATCH};
 use pg::sql::Sql;
 use pg::values::varlena::NewValue;
+use pg::{catalog, entry, sql};
 use types::objects::{self, Purpose};
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// `(signature bloom, list regclass, list_signature name, threshold float8) RETURNS TABLE (key text, similarity
 /// float8)`
@@ -68,9 +64,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo, of_type: SignatureType) -> Resul
     };
     // SAFETY: the argument is declared as a signature of this type, and lives as long as the call.
     let compared = unsafe { ComparedSignature::new(of_type, signature) };
-    unit("threshold", threshold)
-        .map_err(|e| e.of_kind(ErrorKind::InvalidParameter))
-        .or_raise();
+    unit("threshold", threshold)?;
     // SAFETY: the record of a running call has its function.
     let function = unsafe { (*(*fcinfo).flinfo).fn_oid };
     let (sql, types) = list_query(function, list, &column, of_type)?;
@@ -125,27 +119,30 @@ fn list_query(
     };
     let (own, signature, query) = schema_objects(function, of_column, &names)?;
     let key = primary_key(list, &names)?;
-    let key_column = |sql: Sql, &c: &i16| sql.text("t.").column(list, c);
+    let key_column = |&c: &i16| Sql::new("t.").column(list, c);
     let is_of_server = |&c: &i16| catalog::is_of_server(catalog::column_type(list, c));
     let key = match &key.columns[..] {
         // by its output and no cast, which a user could have made
         [column] if !is_of_server(column) => {
             Sql::new("").output(&catalog::column_name(list, *column))
         }
-        [column] => key_column(Sql::new(""), column),
-        columns => Sql::new("ROW(").list(columns, key_column).text(")"),
+        [column] => key_column(column),
+        columns => {
+            let columns = Sql::join(columns.iter().map(key_column), ", ");
+            Sql::new("ROW(").sql(&columns).text(")")
+        }
     };
     // The value of a domain is cast to the type itself, so that no function of the domain is found.
     let of_type = Sql::new("").type_name(signature);
-    let column = Sql::with("CAST(t.{} AS {})", &[&column.to_owned(), &of_type]);
+    let column = sql!("CAST(t.{column} AS {of_type})");
     let similarity = Sql::new("").name_in(&own, names.similarity);
     // A primary key is no key of the tables that inherit, so those are left out, as the guard leaves them out.
     let list = Sql::new("").only(list);
-    let sql = Sql::with(
-        "SELECT l.key, l.similarity FROM (SELECT ({})::pg_catalog.text AS key, {}({}, $1)::pg_catalog.float8 \
-            AS similarity FROM {} AS t WHERE {} OPERATOR({}.%) $2) AS l \
-            ORDER BY l.similarity USING OPERATOR(pg_catalog.>), l.key COLLATE pg_catalog.\"C\"",
-        &[&key, &similarity, &column, &list, &column, &own],
+    let sql = sql!(
+        "SELECT l.key, l.similarity FROM (SELECT ({key})::pg_catalog.text AS key, \
+            {similarity}({column}, $1)::pg_catalog.float8 \
+            AS similarity FROM {list} AS t WHERE {column} OPERATOR({own}.%) $2) AS l \
+            ORDER BY l.similarity USING OPERATOR(pg_catalog.>), l.key COLLATE pg_catalog.\"C\""
     );
     Ok((sql, [signature, query]))
 }
@@ -158,12 +155,11 @@ fn primary_key(list: pg_sys::Oid, names: &Names) -> Result<PrimaryKey> {
     key.ok_or_else(|| {
         sql_error(
             ERRCODE_UNDEFINED_OBJECT,
-            words!("relation \"{}\" has no primary key", catalog::name(list)),
+            words!("relation \"{list}\" has no primary key"),
         )
-        .detail(words!("{} names rows by their primary keys.", names.own))
+        .detail(words!("{names.own} names rows by their primary keys."))
         .hint(words!(
-            "Add a primary key, or query the list by its column with % and {}.",
-            names.similarity
+            "Add a primary key, or query the list by its column with % and {names.similarity}."
         ))
     })
 }
@@ -187,18 +183,14 @@ fn schema_objects(
         let query = objects::function(constructor)?.result;
         objects::has_match_operator(function, bloom, query).then_some(query)
     };
+    let schema = catalog::quoted_column(&own);
     match query() {
         Some(query) => Ok((own, bloom, query)),
         None => Err(sql_error(
             ERRCODE_UNDEFINED_OBJECT,
-            words!(
-                "{}, {} or operator % of bloom_ident is not in schema {}",
-                names.similarity,
-                names.constructor,
-                catalog::quoted_column(&own)
-            ),
+            words!("{names.similarity}, {names.constructor} or operator % of bloom_ident is not in schema {schema}"),
         )
-        .detail(words!("{} looks for them where it is itself.", names.own))
+        .detail(words!("{names.own} looks for them where it is itself."))
         .hint(
             "Move all of them back, or all to one schema by ALTER EXTENSION \
                 bloom_ident SET SCHEMA.",

@@ -25,10 +25,10 @@ use pg::error::{sql_error, OrRaise, Tell};
 use pg::function::arguments::Arguments;
 use pg::message::words;
 use pg::relation::OpenRelation;
-use pg::session::{not_during_recovery, read, Session};
-use pg::sql::Sql;
+use pg::session::{not_during_recovery, read, Session, BATCH};
+use pg::sql::{literal, Sql};
 use pg::values::varlena::NewValue;
-use pg::{catalog, check_for_interrupts, entry, relation};
+use pg::{catalog, check_for_interrupts, entry, relation, sql};
 use types::{Bloom, Elements};
 
 /// `(rel regclass, signature name, threshold float8, action text, VARIADIC options text[]) RETURNS name`
@@ -61,18 +61,16 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     catalog::check_exists(table)?;
     let tree = tree_of(table)?;
     let name = free_name(&tree, &options.column);
-    let timing = if options.action.is_before() {
-        "BEFORE"
-    } else {
-        "AFTER"
+    let timing = match options.action.is_before() {
+        true => "BEFORE",
+        false => "AFTER",
     };
     check(table, &tree, options, &name)?;
     // bloom_guard is in the same schema as this function.
     let own = Sql::new("").name_in(&catalog::schema_of_function(function), c"bloom_guard");
-    let arguments = Sql::new("").list(&arguments, |sql, argument| sql.literal(argument));
-    let statement = Sql::with(
-        "CREATE TRIGGER {} {} INSERT OR UPDATE ON {} FOR EACH ROW EXECUTE FUNCTION {}({})",
-        &[&name, &Sql::new(timing), &table, &own, &arguments],
+    let arguments = Sql::join(arguments.iter().map(|argument| literal(argument)), ", ");
+    let statement = sql!(
+        "CREATE TRIGGER {name} {timing} INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION {own}({arguments})"
     );
     Session::begin(false).run(&statement, &[]);
     Ok(as_name(&name))
@@ -80,12 +78,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
 
 /// Errors: the argument is NULL (22004).
 fn datum(given: Arguments, i: usize, name: &str) -> Result<pg_sys::Datum> {
-    let message = || {
-        words!(
-            "argument \"{}\" of bloom_guard_create must not be null",
-            name
-        )
-    };
+    let message = || words!("argument \"{name}\" of bloom_guard_create must not be null");
     let null = || sql_error(ERRCODE_NULL_VALUE_NOT_ALLOWED, message());
     given.datum(i).ok_or_else(null)
 }
@@ -135,7 +128,7 @@ fn check_may_create(table: pg_sys::Oid) -> Result<()> {
     }
     Err(sql_error(
         ERRCODE_INSUFFICIENT_PRIVILEGE,
-        words!("permission denied for table {}", catalog::name(table)),
+        words!("permission denied for table {table}"),
     )
     .detail("bloom_guard_create needs privilege TRIGGER on it."))
 }
@@ -155,10 +148,7 @@ fn tree_of(table: pg_sys::Oid) -> Result<PartitionTree> {
     }
     Err(sql_error(
         ERRCODE_WRONG_OBJECT_TYPE,
-        words!(
-            "cannot create a guard on relation \"{}\"",
-            catalog::name(table)
-        ),
+        words!("cannot create a guard on relation \"{table}\""),
     )
     .detail("It is not a table."))
 }
@@ -203,10 +193,9 @@ fn check(
     for (name, option, form) in written {
         let Some(name) = name else { continue };
         if find_table(name, table, option)? == table {
-            let name = catalog::name(table);
             return Err(sql_error(
                 ERRCODE_INVALID_PARAMETER_VALUE,
-                words!("{} \"{}\" is the guarded table", form.label, name),
+                words!("{form.label} \"{table}\" is the guarded table"),
             ));
         }
     }
@@ -229,17 +218,12 @@ fn notify_of_writer(written: pg_sys::Oid, form: &TableForm, guard: &PreparedGuar
     }
     sql_error(
         ERRCODE_SUCCESSFUL_COMPLETION,
-        words!(
-            "{} \"{}\" will be written by the user who enters a row",
-            form.label,
-            catalog::name(written)
-        ),
+        words!("{form.label} \"{written}\" will be written by the user who enters a row"),
     )
     .detail(words!(
-        "It has another owner than table \"{}\", or a trigger, a rule, \
+        "It has another owner than table \"{guard.top}\", or a trigger, a rule, \
             row-level security, or expressions that call functions which are not \
-            PostgreSQL's own.",
-        catalog::name(guard.top)
+            PostgreSQL's own."
     ))
     .hint("Grant INSERT and SELECT on it to those who enter rows.")
     .send(PgLogLevel::NOTICE);
@@ -258,9 +242,6 @@ fn as_name(name: &CStr) -> pg_sys::Datum {
 
 /// Of tables with more blocks a sample of about so many is read: writers wait until the guard is created.
 const BLOCKS: f64 = 2000.0;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// Warns of full signatures among those that are there already, in the guarded table and in the block list. Where
 /// tokens decide they do no harm. Who may not read a table is told nothing of it.
@@ -321,11 +302,8 @@ fn warn_of_full(guard: &PreparedGuard, table: pg_sys::Oid, column: &CStr) -> Res
     sql_error(
         ERRCODE_WARNING,
         words!(
-            "{} % of the signatures in column \"{}\" of table \"{}\" have more than \
-                90 % of their bits set",
-            percent,
-            column,
-            catalog::name(table)
+            "{percent} % of the signatures in column \"{column}\" of table \"{table}\" have more than \
+             90 % of their bits set"
         ),
     )
     .detail(format!(

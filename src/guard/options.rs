@@ -84,10 +84,7 @@ fn parse_columns(text: &CStr) -> Result<Vec<CString>> {
         )),
         None => Err(sql_error(
             ERRCODE_INVALID_NAME,
-            words!(
-                "option \"within\" of bloom_guard is no list of column names: \"{}\"",
-                text
-            ),
+            words!("option \"within\" of bloom_guard is no list of column names: \"{text}\""),
         )
         .hint("Write names with commas between, and in double quotes where SQL needs them.")),
     }
@@ -112,7 +109,7 @@ fn parse_table(text: &CStr) -> Result<TableName> {
         Some(name) if parts.is_empty() => Ok(TableName { schema, name }),
         _ => Err(sql_error(
             ERRCODE_INVALID_NAME,
-            words!("table name \"{}\" of bloom_guard has too many parts", text),
+            words!("table name \"{text}\" of bloom_guard has too many parts"),
         )
         .hint("Write 'schema.table'.")),
     }

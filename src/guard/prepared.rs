@@ -26,7 +26,7 @@ use pg::catalog;
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session_state::map_bytes;
-use pg::sql::Sql;
+use pg::sql;
 use pg::{entry, ffi};
 
 /// A trigger of one table, ready to check rows.
@@ -229,14 +229,11 @@ fn warn_of_missing_indexes(targets: &[SearchTarget], trigger: &CStr) {
             continue;
         }
         let name = catalog::column_name(table, column);
-        let create = Sql::with("CREATE INDEX ON {} USING sigfile ({})", &[&table, &name]);
+        let create = sql!("CREATE INDEX ON {table} USING sigfile ({name})");
         sql_error(
             ERRCODE_WARNING,
             words!(
-                "no index on column \"{}\" of table \"{}\" serves trigger \"{}\"",
-                name,
-                catalog::name(table),
-                trigger
+                "no index on column \"{name}\" of table \"{table}\" serves trigger \"{trigger}\""
             ),
         )
         .detail("Every row is compared with the whole table.")
@@ -262,13 +259,12 @@ pub fn check_key(table: &ComparedTable, options: &GuardOptions, names_rows: bool
     };
     Err(sql_error(
         ERRCODE_UNDEFINED_OBJECT,
-        words!("table \"{}\" has no primary key", catalog::name(table.oid)),
+        words!("table \"{table.oid}\" has no primary key"),
     )
     .detail(words!(
-        "{} of bloom_guard names rows by their primary keys.",
-        what
+        "{what} of bloom_guard names rows by their primary keys."
     ))
-    .hint(words!("Add a primary key, or {}.", way)))
+    .hint(words!("Add a primary key, or {way}.")))
 }
 
 /// Adds to the error about a column that is not there which trigger has named it: whoever enters a row has not.
@@ -279,8 +275,7 @@ fn if_renamed(error: Error, trigger: &CStr) -> Error {
     }
     error
         .detail(words!(
-            "It is named in the arguments of trigger \"{}\".",
-            trigger
+            "It is named in the arguments of trigger \"{trigger}\"."
         ))
         .hint("If the column was renamed or dropped, drop the trigger, and create it again.")
 }

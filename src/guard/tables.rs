@@ -44,12 +44,7 @@ pub fn find_table(wanted: &TableName, near: pg_sys::Oid, option: &str) -> Result
     if table == pg_sys::InvalidOid {
         return Err(sql_error(
             ERRCODE_UNDEFINED_TABLE,
-            words!(
-                "table \"{}.{}\" of option \"{}\" does not exist",
-                schema,
-                wanted.name,
-                option
-            ),
+            words!("table \"{schema}.{wanted.name}\" of option \"{option}\" does not exist"),
         ));
     }
     Ok(table)
@@ -100,7 +95,7 @@ impl PartitionTree {
                 _ => {
                     return Err(sql_error(
                         ERRCODE_WRONG_OBJECT_TYPE,
-                        words!("cannot check against relation \"{}\"", catalog::name(table)),
+                        words!("cannot check against relation \"{table}\""),
                     )
                     .detail(
                         "Only tables and partitions with rows of their own can be checked \
@@ -143,10 +138,7 @@ impl PartitionTree {
 fn not_searchable(table: pg_sys::Oid) -> Error {
     sql_error(
         ERRCODE_FEATURE_NOT_SUPPORTED,
-        words!(
-            "bloom_guard cannot check against table \"{}\"",
-            catalog::name(table)
-        ),
+        words!("bloom_guard cannot check against table \"{table}\""),
     )
 }
 
@@ -158,16 +150,17 @@ fn check_access_method(table: pg_sys::Oid) -> Result<()> {
     if open.is_heap() {
         return Ok(());
     }
+    let (method, quoted) = (
+        catalog::access_method(open.form().relam),
+        catalog::quoted(table),
+    );
     Err(not_searchable(table)
         .detail(words!(
-            "It has access method \"{}\", of which simultaneous changes cannot be \
-                seen.",
-            catalog::access_method(open.form().relam)
+            "It has access method \"{method}\", of which simultaneous changes cannot be seen."
         ))
         .hint(words!(
-            "ALTER TABLE {} SET ACCESS METHOD heap, or look for similar rows by a \
-                query with bloom_sim before one is entered.",
-            catalog::quoted(table)
+            "ALTER TABLE {quoted} SET ACCESS METHOD heap, or look for similar rows by a query with \
+             bloom_sim before one is entered."
         )))
 }
 
@@ -225,18 +218,21 @@ pub fn check_comparable(
     if column.of_type == of_other.of_type && (are_of_one_size || !is_bits) {
         return Ok(());
     }
+    let [own, others] = [
+        (table, column, ours, modifier),
+        (other, of_other, theirs, of_theirs),
+    ]
+    .map(|(table, column, of_type, modifier)| {
+        let column = catalog::column_name(table, column.number);
+        let of_type = catalog::modified_type(of_type, modifier);
+        (
+            words!("column \"{column}\" of relation \"{table}\""),
+            of_type,
+        )
+    });
     Err(sql_error(
         ERRCODE_DATATYPE_MISMATCH,
-        words!(
-            "column \"{}\" of relation \"{}\" is of type {}, and column \"{}\" of \
-                relation \"{}\" of type {}",
-            catalog::column_name(other, of_other.number),
-            catalog::name(other),
-            catalog::modified_type(theirs, of_theirs),
-            catalog::column_name(table, column.number),
-            catalog::name(table),
-            catalog::modified_type(ours, modifier)
-        ),
+        words!("{others.0} is of type {others.1}, and {own.0} of type {own.1}"),
     )
     .detail(
         "bloom_guard compares signatures of one type, and sampled bits of one \
@@ -251,11 +247,7 @@ pub fn column_number(relation: pg_sys::Oid, column: &CStr) -> Result<i16> {
     catalog::column(relation, column).ok_or_else(|| {
         sql_error(
             ERRCODE_UNDEFINED_COLUMN,
-            words!(
-                "column \"{}\" of relation \"{}\" does not exist",
-                column,
-                catalog::name(relation)
-            ),
+            words!("column \"{column}\" of relation \"{relation}\" does not exist"),
         )
     })
 }
@@ -269,10 +261,7 @@ pub fn check_stored(table: pg_sys::Oid, column: i16) -> Result<()> {
     let name = catalog::column_name(table, column);
     Err(sql_error(
         ERRCODE_FEATURE_NOT_SUPPORTED,
-        words!(
-            "bloom_guard cannot check virtual generated column \"{}\"",
-            name
-        ),
+        words!("bloom_guard cannot check virtual generated column \"{name}\""),
     )
     .hint("Make it STORED."))
 }
@@ -286,16 +275,10 @@ pub fn wrong_type(
     is: pg_sys::Oid,
     wanted: &CStr,
 ) -> Error {
+    let is = catalog::type_name(is);
     sql_error(
         ERRCODE_DATATYPE_MISMATCH,
-        words!(
-            "column \"{}\" of {} \"{}\" is of type {}, not {}",
-            column,
-            what,
-            catalog::name(relation),
-            catalog::type_name(is),
-            wanted
-        ),
+        words!("column \"{column}\" of {what} \"{relation}\" is of type {is}, not {wanted}"),
     )
 }
 
@@ -334,13 +317,16 @@ impl PrimaryKey {
         })
     }
 
-    /// `(id)=(1)`, `(a, b)=(1,x)`; `text` is what [`PrimaryKey::text`] gives.
+    /// `key (id)=(1)`, `key (a, b)=(1,x)`; `text` is what [`PrimaryKey::text`] gives.
     pub fn shown(&self, table: pg_sys::Oid, text: &[u8]) -> Vec<u8> {
         let name = |&column: &i16| catalog::column_name(table, column).into_bytes();
         let names: Vec<Vec<u8>> = self.columns.iter().map(name).collect();
         match &names[..] {
-            [name] => words!("({})=({})", name, text),
-            names => words!("({})={}", names.join(&b", "[..]), text),
+            [name] => words!("key ({name})=({text})"),
+            names => {
+                let names = names.join(&b", "[..]);
+                words!("key ({names})={text}")
+            }
         }
     }
 

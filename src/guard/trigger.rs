@@ -10,7 +10,7 @@ use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED;
 
 use super::actions::{act, notify_full, rights, violations};
-use super::candidates::{bulk, search, PendingRows, RowTid, SearchOutcome, SearchedRow};
+use super::candidates::{bulk, search, RowTid, SearchOutcome, SearchedRow};
 use super::compare::decisions::{decide, DecidedRow};
 use super::compare::Comparability;
 use super::options::GuardOptions;
@@ -106,7 +106,7 @@ impl TriggerCall {
         } else {
             return Ok(());
         };
-        let message = protocol_violated(words!("function \"bloom_guard\" {}", fault));
+        let message = protocol_violated(words!("function \"bloom_guard\" {fault}"));
         Err(hint.into_iter().fold(message, Error::hint))
     }
 
@@ -193,29 +193,25 @@ impl TriggerCall {
     /// Errors: the trigger fires BEFORE or AFTER the event, and the action needs the other, or it does not fire for
     /// UPDATE, and option `keep` needs that (39P01).
     pub fn check_timing(&self, options: &GuardOptions) -> Result<()> {
+        let trigger = self.trigger_name();
         let (before, after) = (pg_sys::TRIGGER_EVENT_BEFORE, pg_sys::TRIGGER_EVENT_AFTER);
         let (timing, name, others) = match options.action.is_before() {
             true => (before, "BEFORE", "reject, warn or flag."),
             false => (after, "AFTER", "skip."),
         };
         if self.timing() != timing {
+            let action = options.action.name();
             return Err(protocol_violated(words!(
-                "action {} of bloom_guard needs a trigger fired {} the event",
-                options.action.name(),
-                name
+                "action {action} of bloom_guard needs a trigger fired {name} the event"
             ))
             .hint(words!(
-                "Create trigger \"{}\" with {} INSERT OR UPDATE, or take action {}",
-                self.trigger_name(),
-                name,
-                others
+                "Create trigger \"{trigger}\" with {name} INSERT OR UPDATE, or take action {others}"
             )));
         }
         if options.keep.is_some() && !self.fires_for_update() {
             let message = "option \"keep\" of bloom_guard needs a trigger fired for UPDATE";
             return Err(protocol_violated(message).hint(words!(
-                "Create trigger \"{}\" for INSERT OR UPDATE, or leave the option out.",
-                self.trigger_name()
+                "Create trigger \"{trigger}\" for INSERT OR UPDATE, or leave the option out."
             )));
         }
         Ok(())
@@ -345,10 +341,10 @@ fn check(
     let Some(prepared) = guard.comparator.prepare(guard.own.row(row)) else {
         return Ok(true);
     };
-    let pending = match guard.options.action {
-        GuardAction::Reject | GuardAction::Skip => PendingRows::WaitFor,
-        GuardAction::Warn | GuardAction::Flag => PendingRows::Count,
-    };
+    let waits = matches!(
+        guard.options.action,
+        GuardAction::Reject | GuardAction::Skip
+    );
     let decided = guard.decisions.as_ref().zip(guard.own.key.as_ref());
     let decided = decided.map(|(decisions, key)| DecidedRow {
         decisions,
@@ -361,8 +357,9 @@ fn check(
             within: &within,
             decided: decided.as_ref(),
             with_keys,
+            waits,
         };
-        search(guard, wanted, own, pending)
+        search(guard, wanted, own)
     });
     let found = match outcome {
         SearchOutcome::Rows(found, _) if found.count == 0 => return Ok(true),

@@ -17,7 +17,6 @@ use pg::relation::{self, OpenRelation};
 use pg::session::{not_during_recovery, Session};
 use pg::sql;
 use pg::sql::{literal, Sql};
-use pg::values::text::readable;
 use pg::values::varlena::NewValue;
 
 /// The table that is looked for where none is named.
@@ -64,7 +63,7 @@ fn bloom_merges_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 fn create(names: &[CString]) {
     let name = match names {
         [schema, name] => Sql::new("").name_in(schema, name),
-        _ => Sql::new("").names(names.iter().map(CString::as_c_str)),
+        _ => Sql::join(names, ", "),
     };
     let session = Session::begin(false);
     let execute = |sql: Sql| session.run(&sql, &[]);
@@ -118,39 +117,25 @@ impl Audit {
             pg_sys::InvalidOid if make => {
                 create(&standard);
                 let oid = find(&standard, MISSING_OK);
-                notice!(
-                    "created table {} for what is merged",
-                    readable(catalog::quoted(oid).to_bytes())
-                );
+                notice!("created table {} for what is merged", text(&catalog::quoted(oid)));
                 oid
             }
             pg_sys::InvalidOid => raise(
                 &sql_error(
                     PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
-                    "there is no table \
-                \"bloom_merges\""
-                        .to_owned(),
+                    "there is no table \"bloom_merges\"",
                 )
-                .detail(
-                    "It is where bloom_merge says what it has done, if it was given \
-                no other table.",
-                )
+                .detail("It is where bloom_merge says what it has done, if it was given no other table.")
                 .hint("Name the table by argument audit, or set search_path."),
             ),
             oid if is_own(oid) => oid,
             oid => raise(
                 &sql_error(
                     PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-                    format!(
-                        "table \"{}\" belongs to another user",
-                        readable(catalog::quoted(oid).to_bytes())
-                    ),
+                    format!("table \"{}\" belongs to another user", text(&catalog::quoted(oid))),
                 )
                 .detail("Merged records are written to a table of another only if it is named.")
-                .hint(
-                    "Name a \
-                    table by argument audit.",
-                ),
+                .hint("Name a table by argument audit."),
             ),
         });
         catalog::check_exists(oid).or_raise();

@@ -3,6 +3,7 @@
 use pg::error::{raise, sql_error};
 use std::ffi::CStr;
 
+use base::{Error, ErrorKind};
 use linkage::merging::{keep, Standing};
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
@@ -56,19 +57,11 @@ impl ClusterSource {
         let columns = columns_of(oid);
         let named = |wanted: &CStr| columns.iter().find(|c| c.name.as_c_str() == wanted);
         let (Some(cluster), Some(key)) = (named(c"cluster"), named(c"key")) else {
-            raise(
-                &sql_error(
-                    PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-                    format!(
-                        "relation \"{name}\" does not have \
-                the columns cluster and key"
-                    ),
-                )
-                .hint(
-                    "Give a table or view with columns of these names, such as \
-                CREATE TABLE ... AS SELECT * FROM bloom_clusters(...).",
-                ),
-            )
+            let message = format!("relation \"{name}\" does not have the columns cluster and key");
+            raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, message).hint(
+                "Give a table or view with columns of these names, such as CREATE TABLE ... AS SELECT * FROM \
+                bloom_clusters(...).",
+            ))
         };
         let is_boolean = |keep: &TableColumn| keep.store.type_oid == pg_sys::BOOLOID;
         ClusterSource {
@@ -120,12 +113,10 @@ impl ClusterSource {
                 let bytes = |i: usize| row.bytes(i).map(|text| text.bytes().to_vec());
                 let cluster = bytes(0).unwrap_or_default();
                 let Some(key) = bytes(1) else {
+                    let message = format!("key of a record in \"{}\" is null", self.name);
                     raise(
-                        &sql_error(
-                            PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
-                            format!("key of a record in \"{}\" is null", self.name),
-                        )
-                        .hint("Give a view that leaves such rows out."),
+                        &Error::new(ErrorKind::NullNotAllowed, message)
+                            .hint("Give a view that leaves such rows out."),
                     )
                 };
                 if row.datum(2).is_none() {
@@ -246,7 +237,7 @@ pub fn decide(
                     raise(
                         &sql_error(
                             PgSqlErrorCode::ERRCODE_T_R_SERIALIZATION_FAILURE,
-                            "a record of a cluster was deleted by another transaction".to_owned(),
+                            "a record of a cluster was deleted by another transaction",
                         )
                         .hint("Find the clusters anew."),
                     )

@@ -1,18 +1,16 @@
 //! `bloom_merge`: the records of each cluster become one.
 
-use base::Error;
+use base::{Error, ErrorKind};
 use linkage::merging::Rule;
 use pg::error::{raise, sql_error};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::audit::Audit;
-use super::changes::MergeRun;
-use super::child::{children, has_rule, numbers, Child};
+use super::changes::{decided, value_store, MergeRun, VALUES};
+use super::child::{children, has_rule, missing_indexes, numbers, Child};
 use super::collisions::{self, reach, Uniqueness};
 use super::members::{check_once, decide, found_store, member_store, name_members, FOUND};
-use super::notices;
 use super::plan::MergeTask;
-use super::records::{decided, value_store, VALUES};
 use super::subject::Subject;
 use super::texts::with_exact_texts;
 use super::values::Valuation;
@@ -90,7 +88,7 @@ fn run(task: &MergeTask, audit: &Audit, drops: bool, rows: &mut ResultRows) {
     };
     // Rows are found and looked at, of which no trigger sees anything.
     let named = with_exact_texts(|| {
-        notices::missing_indexes(subject, &children, &session);
+        missing_indexes(subject, &children, &session);
         let clusters = task.clusters.read(subject, &session, &mut found);
         session.table(FOUND, &found);
         check_once(subject, &session);
@@ -203,33 +201,20 @@ fn check(
             && !indexes.is_empty()
             && has_rule(child.oid, "r.ev_type OPERATOR(pg_catalog.=) '4'", session)
         {
+            let message = format!("cannot drop rows of table \"{}\"", child.name);
             raise(
-                &sql_error(
-                    PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
-                    format!(
-                        "cannot drop rows of table \
-                \"{}\"",
-                        child.name
+                &Error::new(ErrorKind::NotSupported, message)
+                    .detail("It has a rule ON DELETE.")
+                    .hint(
+                        "Disable the rule in the same transaction, or do not give on_collision => 'drop'.",
                     ),
-                )
-                .detail("It has a rule ON DELETE.")
-                .hint(
-                    "Disable the rule in the same \
-                transaction, or do not give on_collision => 'drop'.",
-                ),
             );
         }
         if drops && !indexes.is_empty() && !may(child.oid, pg_sys::ACL_DELETE, user) {
+            let message = format!("permission denied for table {}", child.name);
             raise(
-                &sql_error(
-                    PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-                    format!(
-                        "permission denied for table \
-                {}",
-                        child.name
-                    ),
-                )
-                .detail("To drop rows that collide needs DELETE on it."),
+                &sql_error(PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE, message)
+                    .detail("To drop rows that collide needs DELETE on it."),
             );
         }
         indexes

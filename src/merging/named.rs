@@ -4,10 +4,10 @@ use pg::error::{raise, sql_error};
 use std::cell::OnceCell;
 use std::ffi::{CStr, CString};
 
+use base::Error;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::narrow::{equal_texts, Narrow};
-use super::references::{Reference, Referring};
+use super::references::{equal_texts, Narrow, Reference, Referring};
 use super::subject::{columns_of, refuse_column, text, Subject};
 use crate::pairs::records::lock;
 use pg::catalog;
@@ -54,11 +54,8 @@ pub fn find(names: &[CString], flags: u32) -> pg_sys::Oid {
 pub fn named(subject: &Subject, given: &str) -> Reference {
     let invalid = |message: &str| -> ! {
         raise(
-            &sql_error(
-                PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
-                message.to_owned(),
-            )
-            .hint("Name a column that holds keys as table.column or schema.table.column."),
+            &Error::invalid(message)
+                .hint("Name a column that holds keys as table.column or schema.table.column."),
         )
     };
     let mut names = split(given).unwrap_or_else(|| invalid("name of a column has a zero byte"));

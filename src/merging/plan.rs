@@ -4,12 +4,11 @@ use base::Error;
 use linkage::merging::{KeepBy, Rules};
 use pgrx::{pg_sys, IntoDatum};
 
-use super::child::{children, Child};
+use super::child::{children, hidden_rows, missing_indexes, Child};
 use super::collisions::{self, reach, Uniqueness};
 use super::members::{
     check_once, decide, found_store, member_store, name_members, ClusterSource, FOUND,
 };
-use super::notices;
 use super::subject::Subject;
 use super::texts::with_exact_texts;
 use super::values::Valuation;
@@ -155,8 +154,8 @@ fn bloom_merge_plan(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         decide(&task, &session, || None, &mut members);
         let named = name_members(&session, &members);
         let children = children(subject, &session, &task.redirect, pg_sys::AccessShareLock);
-        notices::missing_indexes(subject, &children, &session);
-        notices::hidden_rows(&children);
+        missing_indexes(subject, &children, &session);
+        hidden_rows(&children);
         for child in &children {
             let mut obstacles = child.obstacles(false);
             let mut indexes = Vec::new();

@@ -1,8 +1,9 @@
 //! The values that the record of a cluster has after the merge.
 
+use base::Error;
 use linkage::merging::{choose, Given, Rule, Rules, Standing};
-use pg::error::{raise, sql_error};
-use pgrx::{pg_sys, PgSqlErrorCode};
+use pg::error::raise;
+use pgrx::pg_sys;
 
 use super::child::Child;
 use super::references::{left_joins, Reference};
@@ -94,7 +95,7 @@ impl<'a> Valuation<'a> {
                     subject.name
                 );
                 raise(
-                    &sql_error(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE, message)
+                    &Error::invalid(message)
                         .detail(reason)
                         .hint("Leave its rule out."),
                 );

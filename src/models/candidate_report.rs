@@ -6,11 +6,10 @@ use pgrx::{pg_sys, IntoDatum};
 
 use super::options::ModelOptions;
 use super::pair_limit::chosen;
-use super::pairs::{check_tables, model};
+use super::pairs::{check_tables, model, relations};
 use crate::models::records::prepared::PreparedRecords;
 use crate::models::search::blocks::Found;
 use crate::models::search::candidates::Candidates;
-use crate::pairs::records::Records;
 use pg::budget::Budget;
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
@@ -23,40 +22,22 @@ use pg::{check_for_interrupts, entry};
 /// recall float8, cut_blocks bigint, cut_pairs bigint, runs boolean)`
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_candidates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::new(fcinfo) };
-    let records = Records::new(arguments.oid(0), arguments.name(1), Vec::new());
-    // SAFETY: the SQL function is declared to return a set of these rows.
-    let rows = unsafe { ResultRows::new(fcinfo) };
-    report(arguments, 2, vec![records], rows, "bloom_model_candidates")
+    report(fcinfo, 1, "bloom_model_candidates")
 }
 
 /// `(a_rel regclass, a_key name, b_rel regclass, b_key name, model jsonb, options jsonb) RETURNS TABLE (search text,
 /// pairs bigint, matches float8, recall float8, cut_blocks bigint, cut_pairs bigint, runs boolean)`
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_candidates_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::new(fcinfo) };
-    let side = |i: usize| Records::new(arguments.oid(i), arguments.name(i + 1), Vec::new());
-    let relations = vec![side(0), side(2)];
-    // SAFETY: the SQL function is declared to return a set of these rows.
-    let rows = unsafe { ResultRows::new(fcinfo) };
-    report(
-        arguments,
-        4,
-        relations,
-        rows,
-        "bloom_model_candidates_linkage",
-    )
+    report(fcinfo, 2, "bloom_model_candidates_linkage")
 }
 
-fn report(
-    arguments: Arguments,
-    at: usize,
-    relations: Vec<Records>,
-    mut rows: ResultRows,
-    job: &'static str,
-) -> NewValue {
+fn report(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> NewValue {
+    // SAFETY: the SQL functions are declared with these arguments.
+    let arguments = unsafe { Arguments::new(fcinfo) };
+    let (relations, at) = (relations(arguments, sides), 2 * sides);
+    // SAFETY: the SQL functions are declared to return a set of these rows.
+    let mut rows = unsafe { ResultRows::new(fcinfo) };
     let (model, options) = (model(arguments, at), ModelOptions::given(arguments, at + 1));
     check_tables(&model, &relations, &options);
     let _job = progress::job(job, relations[0].oid);

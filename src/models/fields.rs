@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString};
 
-use base::{Error, ErrorKind};
+use base::Error;
 use linkage::model::values::{Kind, Reading};
 use linkage::model::{LeftOut, MOST_FIELDS};
 use pgrx::{pg_sys, PgSqlErrorCode};
@@ -94,7 +94,7 @@ pub fn wishes(
 }
 
 fn invalid(message: String) -> ! {
-    raise(&Error::new(ErrorKind::InvalidParameter, message))
+    raise(&Error::invalid(message))
 }
 
 /// `column`, `column:kind` or `column:kind(reading)`. A column's name may have a colon.
@@ -278,7 +278,7 @@ pub fn columns<'a>(
                     "column \"{name}\" of relation \"{relation}\" is of type {of_type}, which cannot be compared"
                 );
                 raise(
-                    &Error::new(ErrorKind::InvalidParameter, message)
+                    &Error::invalid(message)
                         .detail("How such a value is written depends on settings of the session.")
                         .hint("Use a view that gives it as a text, a number or a date."),
                 );

@@ -1,7 +1,7 @@
 //! `bloom_model_fit` and `bloom_model_fit_linkage`: a model of the records of one table, or of pairs of two.
 
 use base::range::counted;
-use base::{Error, ErrorKind};
+use base::Error;
 use linkage::model::json::write_model;
 use linkage::model::{FieldModel, MatchModel, Status};
 use pgrx::pg_sys;
@@ -11,9 +11,9 @@ use super::fit_model::fit;
 use super::fit_records::{FitFields, FitRecords};
 use super::guess;
 use super::options::ModelOptions;
+use super::pairs::relations;
 use crate::models::records::labels::Labels;
 use crate::models::records::read::Table;
-use crate::pairs::records::Records;
 use pg::budget::Budget;
 
 use pg::entry;
@@ -38,28 +38,20 @@ pub const OTHER_DATA: &str =
 /// `(rel regclass, key name, fields text[], personal name[], labels regclass, options jsonb) RETURNS jsonb`
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_fit(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::new(fcinfo) };
-    let records = Records::new(arguments.oid(0), arguments.name(1), Vec::new());
-    run(arguments, vec![records], 2, "bloom_model_fit")
+    run(fcinfo, 1, "bloom_model_fit")
 }
 
 /// `(a_rel regclass, a_key name, b_rel regclass, b_key name, fields text[], personal name[], labels regclass, options
 /// jsonb) RETURNS jsonb`
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_fit_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: the SQL function is declared with these arguments.
-    let arguments = unsafe { Arguments::new(fcinfo) };
-    let side = |i: usize| Records::new(arguments.oid(i), arguments.name(i + 1), Vec::new());
-    run(
-        arguments,
-        vec![side(0), side(2)],
-        4,
-        "bloom_model_fit_linkage",
-    )
+    run(fcinfo, 2, "bloom_model_fit_linkage")
 }
 
-fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static str) -> NewValue {
+fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> NewValue {
+    // SAFETY: the SQL functions are declared with these arguments.
+    let arguments = unsafe { Arguments::new(fcinfo) };
+    let (relations, at) = (relations(arguments, sides), 2 * sides);
     let _job = progress::job(job, relations[0].oid);
     let given = arguments.datum(at).map(|_| arguments.texts(at));
     let personal: Option<Vec<String>> = arguments.datum(at + 1).map(|_| {
@@ -74,13 +66,11 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
     for name in personal.iter().flatten() {
         if !wishes.iter().any(|wish| &wish.name == name) {
             let fields: Vec<&str> = wishes.iter().map(|wish| wish.name.as_str()).collect();
+            let message = format!("personal field \"{name}\" is not one of the fields");
             raise(
-                &Error::new(
-                    ErrorKind::InvalidParameter,
-                    format!("personal field \"{}\" is not one of the fields", name),
-                )
-                .detail(format!("The fields are {}.", fields.join(", ")))
-                .hint("Name it among the fields, too, or leave it out of personal."),
+                &Error::invalid(message)
+                    .detail(format!("The fields are {}.", fields.join(", ")))
+                    .hint("Name it among the fields, too, or leave it out of personal."),
             );
         }
     }
@@ -99,16 +89,11 @@ fn run(arguments: Arguments, relations: Vec<Records>, at: usize, job: &'static s
     };
     let mut records = FitRecords::read(&tables, fields, memory, job);
     if records.fields.is_empty() {
+        let n = records.prepared.store.records;
         raise(
-            &Error::new(
-                ErrorKind::InvalidParameter,
-                "no field has values to learn from",
-            )
-            .detail(format!(
-                "There are {} records.",
-                records.prepared.store.records
-            ))
-            .hint("Fit the model to a table with records, or name fields that have values."),
+            &Error::invalid("no field has values to learn from")
+                .detail(format!("There are {n} records."))
+                .hint("Fit the model to a table with records, or name fields that have values."),
         );
     }
     let mut model = fit(&mut records, left_out, memory);
@@ -195,11 +180,7 @@ pub fn tell(model: &MatchModel) {
              => '{given_name,dob}'; or '{}' if there are none.",
         ),
     };
-    warn(
-        &Error::new(ErrorKind::InvalidParameter, message)
-            .detail(detail)
-            .hint(hint),
-    );
+    warn(&Error::invalid(message).detail(detail).hint(hint));
 }
 
 /// What the model expects.

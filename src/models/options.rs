@@ -1,7 +1,7 @@
 //! The options of the functions that make or use a model.
 
 use base::range::unit;
-use base::{Error, ErrorKind};
+use base::Error;
 use serde_json::Value;
 
 use pg::error::{raise, OrRaise};
@@ -26,23 +26,16 @@ impl ModelOptions {
             return options;
         }
         let value: Value = serde_json::from_str(&arguments.jsonb(i))
-            .unwrap_or_else(|e| invalid(format!("options are no JSON: {e}"), None));
+            .unwrap_or_else(|e| invalid(format!("options are no JSON: {e}"), ""));
         let Value::Object(members) = value else {
             invalid(
                 "options are not a JSON object".to_owned(),
-                Some("Write options as an object, such as {\"force\": true} or {\"pair_limit\": 100000}."),
+                "Write options as an object, such as {\"force\": true} or {\"pair_limit\": 100000}.",
             );
         };
         for (name, value) in members {
             let wrong = |expected: &str| -> ! {
-                invalid(
-                    format!(
-                        "option \"{}\" is {}, not {expected}",
-                        &name,
-                        &value.to_string()
-                    ),
-                    None,
-                )
+                invalid(format!("option \"{name}\" is {value}, not {expected}"), "")
             };
             match name.as_str() {
                 "pair_limit" => match value.as_u64() {
@@ -54,8 +47,8 @@ impl ModelOptions {
                     None => wrong("true or false"),
                 },
                 _ => invalid(
-                    format!("unrecognized option \"{}\"", &name),
-                    Some("Use the options pair_limit and force, or none."),
+                    format!("unrecognized option \"{name}\""),
+                    "Use the options pair_limit and force, or none.",
                 ),
             }
         }
@@ -82,10 +75,6 @@ pub fn min_probability(arguments: Arguments, i: usize) -> f64 {
     least
 }
 
-fn invalid(message: String, hint: Option<&str>) -> ! {
-    let error = Error::new(ErrorKind::InvalidParameter, message);
-    raise(&match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    })
+fn invalid(message: String, hint: &str) -> ! {
+    raise(&Error::invalid(message).hint(hint))
 }

@@ -1,6 +1,6 @@
 //! `bloom_model_duplicates` and `bloom_model_linkage`: the pairs that a model takes for matches.
 
-use base::{Error, ErrorKind};
+use base::Error;
 use linkage::model::json::read_model;
 use linkage::model::{MatchModel, Pattern, Score, Scorer, Search, Status};
 use pgrx::{pg_sys, IntoDatum};
@@ -54,8 +54,7 @@ fn bloom_model_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::new(fcinfo) };
-    let side = |i: usize| Records::new(arguments.oid(i), arguments.name(i + 1), Vec::new());
-    let (a, b) = (side(0), side(2));
+    let relations = relations(arguments, 2);
     // SAFETY: the SQL function is declared to return a set of these rows.
     let rows = unsafe { ResultRows::new(fcinfo) };
     let search = ModelSearch {
@@ -63,11 +62,17 @@ fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         least: min_probability(arguments, 5),
         one_to_one: arguments.boolean(6),
         options: ModelOptions::given(arguments, 7),
-        decisions: decisions(arguments, 8, Relations::two(&a, &b)),
+        decisions: decisions(arguments, 8, Relations::two(&relations[0], &relations[1])),
         job: "bloom_model_linkage",
     };
-    search.run(vec![a, b], rows);
+    search.run(relations, rows);
     NewValue(pg_sys::Datum::null())
+}
+
+/// The relations whose records are compared: the first arguments, each with its key.
+pub fn relations(arguments: Arguments, sides: usize) -> Vec<Records> {
+    let side = |i: usize| Records::new(arguments.oid(i), arguments.name(i + 1), Vec::new());
+    (0..sides).map(|i| side(2 * i)).collect()
 }
 
 /// A model that is an argument.
@@ -87,11 +92,9 @@ pub fn check_tables(model: &MatchModel, relations: &[Records], options: &ModelOp
         true => "pairs of two tables",
         false => "pairs of one table",
     };
+    let (made_for, given) = (of(model.linkage), of(linkage));
     raise(
-        &Error::new(
-            ErrorKind::InvalidParameter,
-            format!("match model is for {}, not for {}", of(model.linkage), of(linkage)),
-        )
+        &Error::invalid(format!("match model is for {made_for}, not for {given}"))
         .hint("Fit another one, by bloom_model_fit() for one table and bloom_model_fit_linkage() for two."),
     )
 }
@@ -190,12 +193,9 @@ impl ModelSearch {
                 false
             }
             status => raise(
-                &Error::new(
-                    ErrorKind::InvalidParameter,
-                    format!("match model has the status {}", status.name()),
-                )
-                .detail(fit::detail(&self.model))
-                .hint(fit::OTHER_DATA),
+                &Error::invalid(format!("match model has the status {}", status.name()))
+                    .detail(fit::detail(&self.model))
+                    .hint(fit::OTHER_DATA),
             ),
         }
     }

@@ -2,7 +2,7 @@
 
 use sigfile::RowShape;
 
-use crate::pairs::join::bands::Bands;
+use crate::pairs::join::bands::join_bands;
 use crate::pairs::join::parallel::{self, Job};
 use crate::pairs::join::unlisted::{unlisted, LocatedPairs, Origins};
 use crate::pairs::join::{JoinSink, RowPair};
@@ -67,15 +67,8 @@ fn join_unlisted(tables: &IndexedTables, threshold: f64, memory: usize, sink: &m
     }
     // Without linkage the unlisted rows are side 0, and all segments are side 1.
     let segments = parallel::pieces(&tables.list, tables.left.or(Some(0)));
-    let bands = Bands {
-        sides: [left, right],
-        linkage,
-        segments: &segments,
-        threshold,
-        memory: memory / 2,
-    };
-    bands.join(&mut LocatedPairs {
-        sink,
-        origins: Origins([left_origins, right_origins]),
-    });
+    let origins = Origins([left_origins, right_origins]);
+    let mut sink = LocatedPairs { sink, origins };
+    let sides = [left, right];
+    join_bands(sides, linkage, &segments, threshold, memory / 2, &mut sink);
 }

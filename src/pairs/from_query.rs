@@ -3,26 +3,24 @@
 
 use sigfile::RowShape;
 
-use crate::pairs::join::bands::Bands;
+use crate::pairs::join::bands::join_bands;
 use crate::pairs::join::sorted::NumberedRows;
 use crate::pairs::join::{JoinSink, RowPair};
 use crate::pairs::keys::{is_behind, KeyOrder};
 use crate::pairs::only_new::{numbered, pair_of};
 use crate::pairs::output::PairOutput;
 use crate::pairs::profiles::Profiles;
-use crate::pairs::records::{RecordColumn, Records, Relations};
+use crate::pairs::records::{Records, Relations};
 use crate::pairs::unique::{self, check_distinct, repeated, Successive};
 use access::mismatch;
 use pg::check_for_interrupts;
 use pg::error::raise;
 use pg::file::ByteStrings;
 use pg::progress::{self, phases};
-use pg::session::read;
+use pg::session::{read, BATCH};
+use pg::sql;
 use pg::sql::Sql;
 use types::Bloom;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// The records of a relation as the caller sees them.
 pub struct Stream {
@@ -116,29 +114,18 @@ impl Records {
     /// Selects the key and the signatures of all records that have any signature, by key if `ordered`; then, where only
     /// new ones are searched for, what is not NULL for these.
     fn query(&self, ordered: bool) -> Sql {
-        let (mut columns, mut condition) = (Sql::new(""), Sql::new(""));
-        for (i, RecordColumn { name, .. }) in self.signatures.iter().enumerate() {
-            columns = Sql::with("{}, r.{}", &[&columns, name]);
-            let or = Sql::new(if i == 0 { "" } else { " OR " });
-            condition = Sql::with("{}{}r.{} IS NOT NULL", &[&condition, &or, name]);
-        }
+        let key = &self.key.name;
+        let names = self.signatures.iter().map(|signature| &signature.name);
+        let columns = names.clone().map(|name| sql!("r.{name}"));
+        let columns = Sql::join([sql!("r.{key}")].into_iter().chain(columns), ", ");
+        let condition = Sql::join(names.map(|name| sql!("r.{name} IS NOT NULL")), " OR ");
         let (new_key, new) = match &self.new {
             Some(new) => (", n.key", new.joined(&self.key, "key")),
             None => ("", Sql::new("")),
         };
-        let sql = Sql::with(
-            "SELECT r.{}{}{} FROM {} AS r{} WHERE {}",
-            &[
-                &self.key.name,
-                &columns,
-                &Sql::new(new_key),
-                &self.oid,
-                &new,
-                &condition,
-            ],
-        );
+        let sql = sql!("SELECT {columns}{new_key} FROM {self.oid} AS r{new} WHERE {condition}");
         match ordered {
-            true => Sql::with("{} ORDER BY r.{}", &[&sql, &self.key.name]),
+            true => sql!("{sql} ORDER BY r.{key}"),
             false => sql,
         }
     }
@@ -260,12 +247,5 @@ pub fn join(
     if sides[0].is_none() || linkage && sides[1].is_none() {
         return;
     }
-    let bands = Bands {
-        sides,
-        linkage,
-        segments: &[],
-        threshold,
-        memory,
-    };
-    bands.join(sink);
+    join_bands(sides, linkage, &[], threshold, memory, sink);
 }

@@ -16,9 +16,6 @@ use pg::function::rows::{text_datum, ResultRows};
 use pg::progress::{self, phases};
 use pg::values::varlena::NewValue;
 
-const DUPLICATES: &str = "bloom_duplicates";
-const LINKAGE: &str = "bloom_linkage";
-
 /// More than any similarity.
 const JUDGED: f64 = 2.0;
 
@@ -35,10 +32,9 @@ fn bloom_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let records = records.verified(verification.as_ref());
     let records = records.only(only_new::given(arguments, 8));
     let relations = Relations::one(&records);
-    let decisions = decisions(arguments, 7, relations);
     let search = |output: PairOutput| pairs(output, relations, threshold);
     // SAFETY: the SQL function is declared to return a set of pairs.
-    unsafe { run(fcinfo, DUPLICATES, relations, false, decisions, search) }
+    unsafe { run(fcinfo, relations, 7, None, search) }
 }
 
 /// `(rel regclass, key name, signatures name[], weights float8[], threshold float8, decisions regclass, new regclass,
@@ -58,10 +54,8 @@ fn bloom_duplicates_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         threshold: arguments.threshold(4),
         coverage: profiles::coverage(arguments, 7),
     };
-    let decisions = decisions(arguments, 5, relations);
-    let search = |output: PairOutput| search.run(output);
     // SAFETY: the SQL function is declared to return a set of pairs.
-    unsafe { run(fcinfo, DUPLICATES, relations, false, decisions, search) }
+    unsafe { run(fcinfo, relations, 5, None, |output| search.run(output)) }
 }
 
 /// `(a_rel regclass, a_key name, a_signature name, b_rel regclass, b_key name, b_signature name, threshold float8,
@@ -80,11 +74,9 @@ fn bloom_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     };
     let (left, right) = (side(0), side(3));
     let relations = Relations::two(&left, &right);
-    let decisions = decisions(arguments, 11, relations);
     let search = |output: PairOutput| pairs(output, relations, threshold);
-    let one_to_one = arguments.boolean(10);
     // SAFETY: the SQL function is declared to return a set of pairs.
-    unsafe { run(fcinfo, LINKAGE, relations, one_to_one, decisions, search) }
+    unsafe { run(fcinfo, relations, 11, Some(10), search) }
 }
 
 /// `(a_rel regclass, a_key name, a_signatures name[], b_rel regclass, b_key name, b_signatures name[], weights
@@ -108,27 +100,32 @@ fn bloom_linkage_of_profiles(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         threshold: arguments.threshold(7),
         coverage: profiles::coverage(arguments, 10),
     };
-    let decisions = decisions(arguments, 9, relations);
-    let search = |output: PairOutput| search.run(output);
-    let one_to_one = arguments.boolean(8);
     // SAFETY: the SQL function is declared to return a set of pairs.
-    unsafe { run(fcinfo, LINKAGE, relations, one_to_one, decisions, search) }
+    unsafe { run(fcinfo, relations, 9, Some(8), |output| search.run(output)) }
 }
 
 /// Gives the pairs that `search` finds as rows, without those that are judged different or unsure: all of them, or
-/// those that give each record one partner at the most. What is judged the same comes first then.
+/// those that give each record one partner at the most. What is judged the same comes first then. The decisions are
+/// argument `judged`, and `one_to_one` the one that asks for one partner.
 ///
 /// # Safety
-/// `fcinfo` is that of a running function that returns a set of pairs.
+/// `fcinfo` is that of a running function that returns a set of pairs, with these arguments.
 unsafe fn run(
     fcinfo: pg_sys::FunctionCallInfo,
-    job: &'static str,
     relations: Relations<'_>,
-    one_to_one: bool,
-    decisions: Option<Decisions>,
+    judged: usize,
+    one_to_one: Option<usize>,
     search: impl FnOnce(PairOutput),
 ) -> NewValue {
+    // SAFETY: the caller promises it.
+    let arguments = unsafe { Arguments::new(fcinfo) };
+    let decisions = decisions(arguments, judged, relations);
     let decisions = decisions.as_ref();
+    let job = match relations.right {
+        None => "bloom_duplicates",
+        Some(_) => "bloom_linkage",
+    };
+    let one_to_one = one_to_one.is_some_and(|i| arguments.boolean(i));
     let _job = progress::job(job, relations.left.oid);
     if one_to_one {
         // SAFETY: the caller promises it.

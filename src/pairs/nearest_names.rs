@@ -8,11 +8,13 @@ use signature::filter::{typmod, Shape};
 use text::names::{candidates, WantedName, MAX_TIES};
 
 use crate::pairs::records::{check_select, lock, RecordColumn};
+use pg::catalog::operators::beside;
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::output::OutputFunction;
 use pg::session::{read, QueryRow, Rows};
+use pg::sql;
 use pg::sql::Sql;
 use pg::values::text::{readable, Text};
 use pg::values::varlena::NewValue;
@@ -120,9 +122,9 @@ impl NameList {
         if let Some(shape) = typmod::unpack(modifier).or_raise() {
             return Some(shape);
         }
-        let sql = Sql::with(
-            "SELECT {} FROM {} AS t WHERE t.{} IS NOT NULL LIMIT 1",
-            &[&self.signature(), &self.relation, &self.signature.name],
+        let (signature, column) = (self.signature(), &self.signature.name);
+        let sql = sql!(
+            "SELECT {signature} FROM {self.relation} AS t WHERE t.{column} IS NOT NULL LIMIT 1"
         );
         let mut shape = None;
         read(sql, &[], 1).each(|row| {
@@ -137,22 +139,16 @@ impl NameList {
     /// A row's signature. That of a domain is cast to the type itself, so that no operator of the domain is found.
     fn signature(&self) -> Sql {
         let bloom = Sql::new("").type_name(self.bloom);
-        Sql::with("CAST(t.{} AS {})", &[&self.signature.name, &bloom])
+        sql!("CAST(t.{self.signature.name} AS {bloom})")
     }
 
     /// `SELECT` of key, name and distance from `$1`, of all rows that have a name and a signature.
     fn rows(&self) -> Sql {
-        let (key, signature, name) = (&self.key.name, &self.signature.name, &self.name.name);
-        Sql::with(
-            "SELECT t.{}, t.{}, {} FROM {} AS t WHERE t.{} IS NOT NULL AND t.{} IS NOT NULL",
-            &[
-                key,
-                name,
-                &self.wanted_distance(),
-                &self.relation,
-                signature,
-                name,
-            ],
+        let (signature, name) = (&self.signature.name, &self.name.name);
+        let distance = self.wanted_distance();
+        sql!(
+            "SELECT t.{self.key.name}, t.{name}, {distance} FROM {self.relation} AS t \
+             WHERE t.{signature} IS NOT NULL AND t.{name} IS NOT NULL"
         )
     }
 
@@ -172,10 +168,8 @@ impl NameList {
     ) -> Vec<(f64, NamedRow)> {
         let signature = (self.bloom, signature.datum());
         let limit = many + MAX_TIES;
-        let sql = Sql::with(
-            &format!("{{}} ORDER BY {{}} LIMIT {}", limit + 1),
-            &[&self.rows(), &self.wanted_distance()],
-        );
+        let (rows, order, most) = (self.rows(), self.wanted_distance(), limit as usize + 1);
+        let sql = sql!("{rows} ORDER BY {order} LIMIT {most}");
         let mut found: Vec<(f64, NamedRow)> = Vec::new();
         let cursor = read(sql, &[signature], BATCH);
         let mut output = RowOutput::new(&cursor);
@@ -210,10 +204,8 @@ impl NameList {
         distance: f64,
         many: usize,
     ) -> impl Iterator<Item = (f64, NamedRow)> {
-        let sql = Sql::with(
-            "{} AND {} OPERATOR(pg_catalog.=) $2",
-            &[&self.rows(), &self.wanted_distance()],
-        );
+        let (rows, of_row) = (self.rows(), self.wanted_distance());
+        let sql = sql!("{rows} AND {of_row} OPERATOR(pg_catalog.=) $2");
         let distance_datum = (
             pg_sys::FLOAT8OID,
             pg_sys::Datum::from(distance.to_bits() as usize),
@@ -259,16 +251,9 @@ impl RowOutput {
 /// Errors: it is not there, or not of this extension (42704).
 fn distance_operator(function: pg_sys::Oid, bloom: pg_sys::Oid) -> Sql {
     let schema = catalog::schema_of_function(function);
-    // SAFETY: look-ups in the catalogs; the key of the cache OPERNAMENSP is name, left and right type and namespace.
+    let operator = beside(function, c"<->", [bloom, bloom]);
+    // SAFETY: look-ups in the catalogs.
     let is_ours = unsafe {
-        let operator = pg_sys::GetSysCacheOid(
-            pg_sys::SysCacheIdentifier::OPERNAMENSP as i32,
-            pg_sys::Anum_pg_operator_oid as pg_sys::AttrNumber,
-            pg_sys::Datum::from(c"<->".as_ptr()),
-            pg_sys::Datum::from(bloom),
-            pg_sys::Datum::from(bloom),
-            pg_sys::Datum::from(pg_sys::get_func_namespace(function)),
-        );
         let extension = |class, oid| pg_sys::getExtensionOfObject(class, oid);
         operator != pg_sys::InvalidOid
             && extension(pg_sys::OperatorRelationId, operator)
@@ -284,5 +269,5 @@ fn distance_operator(function: pg_sys::Oid, bloom: pg_sys::Oid) -> Sql {
                 .hint("Move all of them back, or all to one schema by ALTER EXTENSION bloom_ident SET SCHEMA."),
         );
     }
-    Sql::with("OPERATOR({}.<->)", &[&schema])
+    sql!("OPERATOR({schema}.<->)")
 }

@@ -16,21 +16,12 @@ pub struct BestFirst {
 
 const SIGN: u64 = 1 << 63;
 
-/// A number that is the less the greater another one is.
-fn falling(number: f64) -> u64 {
-    let bits = number.to_bits();
+/// Of the bits of a number what is the less the greater the number is, and its bits of that.
+fn falling(bits: u64) -> u64 {
     match bits & SIGN {
         0 => !(bits | SIGN),
         _ => bits,
     }
-}
-
-/// The number that [`falling`] was given.
-fn of_falling(key: u64) -> f64 {
-    f64::from_bits(match key & SIGN {
-        0 => !key & !SIGN,
-        _ => key,
-    })
 }
 
 impl BestFirst {
@@ -59,7 +50,7 @@ impl BestFirst {
 
     fn record([a, b]: [u32; 2], [first, second]: [f64; 2]) -> [u64; 3] {
         let pair = u64::from(a) << 32 | u64::from(b);
-        [falling(first), falling(second), pair]
+        [falling(first.to_bits()), falling(second.to_bits()), pair]
     }
 
     /// Gives the pairs that are kept to `each`, the best first, and by the numbers of their records where they are
@@ -82,7 +73,8 @@ impl BestFirst {
                 let (word, bit) = at(pair[side]);
                 taken[side][word] |= bit;
             }
-            each(pair, [first, second].map(of_falling));
+            let measures = [first, second].map(|key| f64::from_bits(falling(key)));
+            each(pair, measures);
         }
     }
 }

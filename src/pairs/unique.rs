@@ -14,7 +14,8 @@ use pg::memory::Scratch;
 use pg::progress::{self, phases};
 use pg::relation::OpenRelation;
 use pg::session::read;
-use pg::sql::{Sql, SqlPart};
+use pg::sql;
+use pg::sql::Sql;
 use pg::values::text::readable;
 
 /// Fails the statement with 21000, since keys of records are not unique.
@@ -73,29 +74,19 @@ fn query(records: &Records) -> Sql {
     let key = &records.key.name;
     // Values that cannot be compared are compared as text.
     let compared = match has_equality(&records.key) {
-        true => Sql::new("").name(key),
+        true => sql!("{key}"),
         false => Sql::new("").output(key),
     };
-    let mut has_signature = Sql::new("");
-    for (i, signature) in records.signatures.iter().enumerate() {
-        let or = Sql::new(if i > 0 { " OR " } else { "" });
-        let parts: [&dyn SqlPart; 3] = [&has_signature, &or, &signature.name];
-        has_signature = Sql::with("{}{}{} IS NOT NULL", &parts);
-    }
+    let signatures = records.signatures.iter();
+    let has_signature = signatures.map(|column| sql!("{column.name} IS NOT NULL"));
+    let has_signature = Sql::join(has_signature, " OR ");
     let order = match KeyOrder::find(&records.key).is_some() || !has_equality(&records.key) {
         true => " ORDER BY 1",
         false => "",
     };
-    Sql::with(
-        "SELECT {} FROM {} WHERE {} IS NOT NULL AND ({}) GROUP BY 1 \
-         HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1{} LIMIT 1",
-        &[
-            &compared,
-            &records.oid,
-            key,
-            &has_signature,
-            &Sql::new(order),
-        ],
+    sql!(
+        "SELECT {compared} FROM {records.oid} WHERE {key} IS NOT NULL AND ({has_signature}) GROUP BY 1 \
+         HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1{order} LIMIT 1"
     )
 }
 

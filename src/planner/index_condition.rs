@@ -96,10 +96,7 @@ unsafe fn rows(asked: &pg_sys::SupportRequestSelectivity, dice: bool) -> f64 {
     unsafe {
         let args = nodes(asked.args);
         let threshold = ffi::estimate_expression_value(asked.root, args[2]);
-        let threshold = cast::<pg_sys::Const>(threshold, pg_sys::NodeTag::T_Const)
-            .filter(|c| !c.constisnull)
-            .map(|c| f64::from_bits(c.constvalue.value() as u64))
-            .map(|t| if dice { jaccard_of_dice(t) } else { t });
+        let threshold = float8(threshold).map(|t| if dice { jaccard_of_dice(t) } else { t });
         estimate(&Question {
             root: asked.root,
             left: args[0],
@@ -110,6 +107,17 @@ unsafe fn rows(asked: &pg_sys::SupportRequestSelectivity, dice: bool) -> f64 {
             semi: semi(asked.jointype, asked.sjinfo).filter(|_| asked.is_join),
         })
     }
+}
+
+/// The number that an expression is, if it is a constant, and not NULL.
+///
+/// # Safety
+/// `expression` is one of type float8.
+unsafe fn float8(expression: *mut Node) -> Option<f64> {
+    // SAFETY: an expression begins with its tag.
+    let constant = unsafe { cast::<pg_sys::Const>(expression, pg_sys::NodeTag::T_Const) }?;
+    let number = f64::from_bits(constant.constvalue.value() as u64);
+    (!constant.constisnull).then_some(number)
 }
 
 /// Below this similarity a GiST index over signatures alone reads nearly all its pages and is no quicker
@@ -125,10 +133,8 @@ const GIST_OF_BITS_LOSES_BELOW: f64 = 0.95;
 /// # Safety
 /// `threshold` is an expression of type float8.
 unsafe fn loses(index: &pg_sys::IndexOptInfo, threshold: *mut Node, below: f64) -> bool {
-    // SAFETY: the threshold is an expression, which begins with its tag.
-    let constant = unsafe { cast::<pg_sys::Const>(threshold, pg_sys::NodeTag::T_Const) };
-    let low = constant
-        .is_some_and(|c| !c.constisnull && f64::from_bits(c.constvalue.value() as u64) < below);
+    // SAFETY: the caller's.
+    let low = unsafe { float8(threshold) }.is_some_and(|threshold| threshold < below);
     low && index.nkeycolumns == 1 && index.relam == pg_sys::GIST_AM_OID
 }
 

@@ -113,7 +113,7 @@ unsafe fn signatures(index: &pg_sys::IndexOptInfo) -> Option<*mut pg_sys::IndexO
             [] => std::ptr::null_mut(),
             _ => list::of(&expressions),
         };
-        Some(in_planner(more))
+        Some(copied(&more, 1))
     }
 }
 
@@ -124,17 +124,6 @@ unsafe fn copied<T: Copy>(from: *const T, n: usize) -> *mut T {
     unsafe {
         let to = pg_sys::palloc(size_of::<T>() * n).cast::<T>();
         std::ptr::copy_nonoverlapping(from, to, n);
-        to
-    }
-}
-
-/// # Safety
-/// In the planner's memory context.
-unsafe fn in_planner<T>(value: T) -> *mut T {
-    // SAFETY: memory of that size.
-    unsafe {
-        let to = pg_sys::palloc(size_of::<T>()).cast::<T>();
-        to.write(value);
         to
     }
 }

@@ -10,7 +10,7 @@ use signature::filter::{QueryView, View};
 use signature::sketch::{BitsQueryView, BitsView};
 
 use super::indexes;
-use super::statistics::{self, Estimate, Statistics};
+use super::statistics::{self, Statistics};
 use pg::ffi::hash_extended;
 use pg::tree::list::nodes;
 use pg::tree::node::{bare, cast, Node};
@@ -115,12 +115,8 @@ impl SampledColumn {
         make: impl FnOnce() -> f64,
     ) -> f64 {
         let [first, second] = numbers;
-        let estimate = Estimate {
-            what,
-            of: self.statistics.number,
-            asked,
-            numbers: [first, second, self.row_count()].map(f64::to_bits),
-        };
+        let numbers = [first, second, self.row_count()].map(f64::to_bits);
+        let estimate = (what, self.statistics.number, asked, numbers);
         statistics::remembered(estimate, make)
     }
 

@@ -170,17 +170,13 @@ impl Slot {
     fn values(&self) -> Vec<Sampled<'_>> {
         let of_bits = is_bits(self.0.valuetype);
         // SAFETY: the slot's values are those of a column of either type.
-        unsafe {
-            let values = (0..self.0.nvalues as usize).map(|i| *self.0.values.add(i));
-            match of_bits {
-                true => values
-                    .map(|value| Sampled::Bits(MinhashBits::from_raw(value)))
-                    .collect(),
-                false => values
-                    .map(|value| Sampled::Filter(Bloom::from_raw(value)))
-                    .collect(),
+        let value = |i: usize| unsafe {
+            match (of_bits, *self.0.values.add(i)) {
+                (true, value) => Sampled::Bits(MinhashBits::from_raw(value)),
+                (false, value) => Sampled::Filter(Bloom::from_raw(value)),
             }
-        }
+        };
+        (0..self.0.nvalues as usize).map(value).collect()
     }
 
     fn numbers(&self) -> &[f32] {
@@ -316,13 +312,7 @@ pub unsafe fn read(row: pg_sys::HeapTuple) -> Option<Rc<Statistics>> {
 
 /// What was estimated: of which statistics, for whom (the hash of a signature, or the number of other statistics), and
 /// the bits of the numbers that it depends on.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Estimate {
-    pub what: &'static str,
-    pub of: u64,
-    pub asked: u64,
-    pub numbers: [u64; 3],
-}
+pub type Estimate = (&'static str, u64, u64, [u64; 3]);
 
 /// An estimate that was made before, or is made now: the planner asks for each several times.
 pub fn remembered(estimate: Estimate, make: impl FnOnce() -> f64) -> f64 {

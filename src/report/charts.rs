@@ -5,7 +5,6 @@ use linkage::clusters::SweepStep;
 use super::facts::Facts;
 use super::histogram::Histogram;
 use super::value::grouped;
-use super::Edge;
 
 // The size of a chart and where its axes are, in units of the SVG.
 pub const WIDTH: f64 = 720.0;
@@ -126,7 +125,7 @@ pub fn histogram(facts: &Facts) -> Bars {
             y: BOTTOM - tall,
             width: bin_at(i as f64 + 1.0, n) - x - 2.0,
             height: tall,
-            above: Histogram::side(bin, facts.threshold) == Edge::Above,
+            above: Histogram::is_above(bin, facts.threshold),
             title: format!("{range}: {} pairs", grouped(bin.pairs)),
         }
     });

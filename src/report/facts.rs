@@ -1,21 +1,20 @@
 //! What a report says. It is found by a search and by queries as the caller.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 
 use linkage::clusters::{Pair, PairCounts, SweepStep};
 use linkage::review::BandSample;
 use pgrx::pg_sys;
 
-use super::hashes::{hashes, RecordHashes};
 use super::histogram::Histogram;
-use super::near::NearPair;
 use super::review::Review;
-use super::survey::{Known, Survey};
+use super::survey::{Known, NearPair, Survey};
 use super::value::SHOWN;
 use super::Limits;
 use crate::clusters::keeping::{columns_of, TableColumn};
 use crate::clusters::{Clustered, Method, PairList};
+use crate::pairs::decisions::each_hash;
 use crate::pairs::dictionary::{KeyDictionary, KeySides};
 use crate::pairs::each_pair;
 use crate::pairs::records::{RecordColumn, Records};
@@ -238,34 +237,28 @@ pub fn columns(records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
     all.filter(is_shown).map(|column| column.name).collect()
 }
 
-/// What a report of a table is asked to search for.
-pub struct ReportSearch {
-    pub threshold: f64,
-    /// The least similarity of a pair that is searched for.
-    pub searched: f64,
-    pub method: Method,
-}
-
-/// Runs the search and the queries that a report needs. `shown` are the columns to show.
+/// Runs the search and the queries that a report needs. `searched` is the least similarity of a pair that is searched
+/// for, `shown` are the columns to show.
 ///
 /// Errors: as `bloom_duplicates`; more than maintenance_work_mem; as reading the truth.
 pub fn find(
     records: &Records,
-    search: &ReportSearch,
+    threshold: f64,
+    searched: f64,
+    method: Method,
     mut shown: Vec<CString>,
     known: &Known,
     limits: &Limits,
 ) -> Facts {
-    let (threshold, method) = (search.threshold, search.method);
     let more_columns = shown.len().saturating_sub(limits.columns);
     shown.truncate(limits.columns);
 
     let grouping = known.grouping(threshold, method);
     let mut collected = PairList::new(grouping.overhead(known.memory()).of_report());
     let mut take = |[a, b]: [&[u8]; 2], similarity: f64| collected.push(a, b, similarity);
-    each_pair("bloom_report", records, search.searched, None, &mut take);
+    each_pair("bloom_report", records, searched, None, &mut take);
     let (pairs, keys) = collected.finish();
-    let mut survey = Survey::new(known, threshold, search.searched, limits);
+    let mut survey = Survey::new(known, threshold, searched, limits);
     for pair in &pairs {
         check_for_interrupts();
         let of = [pair.a, pair.b];
@@ -369,4 +362,25 @@ fn take_values(facts: &mut Facts, records: &Records, columns: &[CString]) {
     let found = wanted.into_iter();
     let found = found.filter_map(|(key, values)| Some((key, values?)));
     facts.values = found.collect();
+}
+
+/// The hash of each record of which one is known, by key.
+pub type RecordHashes = HashMap<Vec<u8>, String>;
+
+/// The hashes of the records with these keys over some columns, as `bloom_record_hash` gives them.
+///
+/// Errors: what the query fails with, which runs as the caller.
+pub fn hashes(records: &Records, columns: &[CString], keys: &[&[u8]]) -> RecordHashes {
+    let mut found = RecordHashes::new();
+    if columns.is_empty() || keys.is_empty() {
+        return found;
+    }
+    let wanted: HashSet<&[u8]> = keys.iter().copied().collect();
+    let name = readable(records.key.name.to_bytes());
+    each_hash(records, columns, &name, |key, hash| {
+        if wanted.contains(key) {
+            found.insert(key.to_vec(), hash.to_string());
+        }
+    });
+    found
 }

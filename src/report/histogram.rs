@@ -1,7 +1,5 @@
 //! How many pairs have which similarity, in bins of 0.01.
 
-use super::Edge;
-
 /// Steps of the similarity from 0 to 1.
 const STEPS: u32 = 100;
 
@@ -81,12 +79,13 @@ impl Histogram {
         }
     }
 
-    /// On which side of the threshold a bin is.
-    pub fn side(bin: &Bin, threshold: f64) -> Edge {
-        if number(threshold) <= number(bin.from) {
-            Edge::Above
-        } else {
-            Edge::Below
-        }
+    /// Whether a bin reaches the threshold.
+    pub fn is_above(bin: &Bin, threshold: f64) -> bool {
+        number(threshold) <= number(bin.from)
+    }
+
+    /// All pairs.
+    pub fn total(&self) -> u64 {
+        self.bins.iter().map(|bin| bin.pairs).sum()
     }
 }

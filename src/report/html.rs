@@ -3,14 +3,16 @@
 use std::ops::Deref;
 
 use askama::Template;
-use linkage::clusters::Verdict;
+use linkage::clusters::{SweepStep, Verdict};
 use linkage::review::{parts, DiffPart};
 
 use super::charts::{self, Bars, Curve};
-use super::facts::{Facts, Values};
+use super::facts::{Facts, Measured, Values};
 use super::histogram::Histogram;
+use super::pairs::{PairFacts, PairsOrigin};
 use super::review::{hashes_of, PageHashes, SCRIPT, STYLE};
 use super::value::{cut, grouped, percent, tidy, LENGTH};
+use super::why::{self, ModelBars, Waterfall};
 use super::Origin;
 
 pub struct Bit {
@@ -69,6 +71,7 @@ pub struct BinRow {
     pub above: bool,
 }
 
+#[derive(Clone)]
 pub struct StepRow {
     pub threshold: String,
     pub found: String,
@@ -172,11 +175,7 @@ impl<'a> Deref for Page<'a> {
 const SHORT: usize = 16;
 
 /// Stands for characters that would not be seen.
-const UNFIT: char = '\u{fffd}';
-
-fn two(x: f64) -> String {
-    format!("{x:.2}")
-}
+pub const UNFIT: char = '\u{fffd}';
 
 fn three(x: f64) -> String {
     format!("{x:.3}")
@@ -259,7 +258,7 @@ pub fn group(facts: &Facts, cluster: &super::facts::Cluster) -> Group {
 }
 
 pub fn near(facts: &Facts) -> Vec<PairRow> {
-    let row = |near: &super::near::NearPair| {
+    let row = |near: &super::survey::NearPair| {
         let [a, b] = &near.keys;
         PairRow {
             similarity: similarity(near.similarity),
@@ -277,33 +276,40 @@ pub fn near(facts: &Facts) -> Vec<PairRow> {
     facts.near.iter().map(row).collect()
 }
 
-fn quality(facts: &Facts) -> Option<Quality> {
-    let truth = facts.truth.as_ref()?;
-    let row = |threshold: String, counts: &linkage::clusters::PairCounts| {
-        let rates = counts.rates();
+/// The threshold of the report, and all of the sweep, with what they find.
+pub fn steps(facts: &Facts, truth: &Measured) -> (StepRow, Vec<StepRow>) {
+    let best = truth.best.as_ref().map(|best| best.threshold);
+    let row = |threshold: String, step: &SweepStep| {
+        let rates = step.counts.rates();
         StepRow {
             threshold,
-            found: grouped(counts.found),
-            correct: grouped(counts.both),
+            found: grouped(step.counts.found),
+            correct: grouped(step.counts.both),
             precision: three(rates.precision),
             recall: three(rates.recall),
             f1: three(rates.f1),
-            chosen: false,
-            best: false,
+            chosen: step.threshold == facts.threshold,
+            best: Some(step.threshold) == best,
         }
     };
-    let best = truth.best.as_ref().map(|best| best.threshold);
-    let steps = truth.steps.iter().map(|step| StepRow {
-        chosen: step.threshold == facts.threshold,
-        best: Some(step.threshold) == best,
-        ..row(two(step.threshold), &step.counts)
-    });
+    let chosen = SweepStep {
+        threshold: facts.threshold,
+        counts: truth.counts,
+    };
+    let steps = truth.steps.iter();
+    let steps = steps.map(|step| row(format!("{:.2}", step.threshold), step));
+    (row(facts.threshold.to_string(), &chosen), steps.collect())
+}
+
+fn quality(facts: &Facts) -> Option<Quality> {
+    let truth = facts.truth.as_ref()?;
+    let (chosen, steps) = steps(facts, truth);
     Some(Quality {
         name: name_of(&truth.name),
-        chosen: row(facts.threshold.to_string(), &truth.counts),
+        chosen,
         true_pairs: grouped(truth.counts.truth),
-        best: (truth.best.as_ref()).map(|best| row(two(best.threshold), &best.counts)),
-        steps: steps.collect(),
+        best: steps.iter().find(|step| step.best).cloned(),
+        steps,
         unknown: (truth.unknown > 0).then(|| grouped(truth.unknown)),
         curve: charts::curve(facts, &truth.steps),
     })
@@ -326,7 +332,7 @@ fn bins(facts: &Facts) -> Vec<BinRow> {
     let bins = facts.histogram.bins.iter().map(|bin| BinRow {
         from: Histogram::label(bin),
         pairs: grouped(bin.pairs),
-        above: Histogram::side(bin, facts.threshold) == super::Edge::Above,
+        above: Histogram::is_above(bin, facts.threshold),
     });
     bins.collect()
 }
@@ -378,4 +384,116 @@ pub fn ascii(page: &str) -> String {
         }
     }
     ascii
+}
+
+// A report of pairs as a page of HTML that needs nothing else.
+
+/// A pair near the cut, and why it has its bits.
+struct NearRow {
+    pair: PairRow,
+    why: Option<Waterfall>,
+}
+
+/// A record of a cluster, and why it goes with the record to keep.
+struct MemberRow {
+    record: Record,
+    why: Option<Waterfall>,
+}
+
+/// A cluster. Its group has no records left.
+struct GroupRows {
+    group: Group,
+    members: Vec<MemberRow>,
+}
+
+#[derive(Template)]
+#[template(path = "pairs.html")]
+struct PairsPage<'a> {
+    common: Common<'a>,
+    origin: &'a PairsOrigin,
+    title: String,
+    pairs_relation: String,
+    relation: String,
+    key: String,
+    /// Whether records are of two relations, which a column tells.
+    linked: bool,
+    measure: &'static str,
+    /// Whether pairs below the threshold can be there.
+    has_cut: bool,
+    floor: String,
+    all: String,
+    records: String,
+    missing: usize,
+    near: Vec<NearRow>,
+    groups: Vec<GroupRows>,
+    /// The columns of a table of records: key, similarity, and those that are shown.
+    width: usize,
+    model: Option<ModelBars>,
+    statement: String,
+}
+
+impl<'a> Deref for PairsPage<'a> {
+    type Target = Common<'a>;
+
+    fn deref(&self) -> &Common<'a> {
+        &self.common
+    }
+}
+
+/// The report as a page.
+pub fn pairs_html(found: &PairFacts, origin: &PairsOrigin, data: &str) -> String {
+    let facts = &found.facts;
+    let why = |a: &[u8], b: &[u8]| {
+        let (a, b) = (found.texts.get(a)?, found.texts.get(b)?);
+        Some(why::waterfall(found.model.as_ref()?, a, b))
+    };
+    let near_rows = near(facts).into_iter().zip(&facts.near);
+    let near_rows = near_rows.map(|(pair, near)| NearRow {
+        pair,
+        why: why(&near.keys[0], &near.keys[1]),
+    });
+    let groups = facts.largest.iter().map(|cluster| {
+        let mut group = group(facts, cluster);
+        let records = std::mem::take(&mut group.records);
+        let kept = &cluster.records[0].key;
+        let members = records.into_iter().zip(&cluster.records);
+        let members = members.map(|(record, shown)| MemberRow {
+            record,
+            why: (!shown.keep).then(|| why(kept, &shown.key)).flatten(),
+        });
+        GroupRows {
+            members: members.collect(),
+            group,
+        }
+    });
+    let linked = origin.relations.len() > 1;
+    let relations = origin.relations.iter().map(|(name, _)| name_of(name));
+    let relations = relations.collect::<Vec<_>>().join(" and ");
+    let keys = origin.relations.iter().map(|(_, key)| name_of(key));
+    let mut keys: Vec<String> = keys.collect();
+    keys.dedup();
+    let page = PairsPage {
+        common: Common::new(facts, &origin.database, data),
+        origin,
+        title: match linked {
+            true => format!("Links between {relations}"),
+            false => format!("Pairs of duplicates in {relations}"),
+        },
+        pairs_relation: name_of(&origin.pairs),
+        relation: relations,
+        key: keys.join(", "),
+        linked,
+        measure: facts.measure,
+        has_cut: facts.measure == "probability",
+        floor: format!("{:.2}", facts.floor()),
+        all: grouped(facts.histogram.total()),
+        records: grouped(facts.rows),
+        missing: found.missing,
+        near: near_rows.collect(),
+        groups: groups.collect(),
+        width: facts.columns.len() + 2,
+        model: found.model.as_ref().map(why::levels),
+        statement: origin.statement(),
+    };
+    ascii(&page.render().expect("writing to a string does not fail"))
 }

@@ -4,13 +4,9 @@
 
 mod charts;
 mod facts;
-mod hashes;
 mod histogram;
 mod html;
-mod judged;
-mod near;
 mod pairs;
-mod pairs_html;
 mod plain;
 mod review;
 mod survey;
@@ -23,7 +19,6 @@ use base::range::unit;
 use base::Error;
 use pgrx::pg_sys;
 
-use self::facts::ReportSearch;
 use self::review::{block, of_signature, ReviewSubject};
 use self::survey::Known;
 use crate::clusters::{Method, Source};
@@ -38,14 +33,6 @@ use pg::function::rows::text_datum;
 use pg::progress::{self, phases};
 use pg::values::text::{readable, to_database};
 use pg::values::varlena::{NewValue, Varlena};
-
-/// On which side of the threshold something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edge {
-    /// The threshold is reached.
-    Above,
-    Below,
-}
 
 /// How much of everything a report shows.
 pub struct Limits {
@@ -72,13 +59,8 @@ fn limits() -> Limits {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Html,
-    Text,
-}
-
-const FORMATS: [(&str, Format); 2] = [("html", Format::Html), ("text", Format::Text)];
+/// The formats of a report, and whether each is a page.
+const FORMATS: [(&str, bool); 2] = [("html", true), ("text", false)];
 
 /// Where a report comes from.
 pub struct Origin {
@@ -232,7 +214,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let arguments = unsafe { Arguments::new(fcinfo) };
     let threshold = arguments.threshold(3);
     let (method_name, format) = (arguments.text(6), arguments.text(8));
-    let format = of_name(&format, &FORMATS, "report format", "formats");
+    let is_page = of_name(&format, &FORMATS, "report format", "formats");
     let method = Method::of_name(&method_name);
     let columns = arguments.datum(4).map(|_| arguments.names(4));
     let truth = arguments.datum(5).map(|_| arguments.oid(5));
@@ -271,15 +253,14 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let _job = progress::job("bloom_report", records.oid);
     let columns = facts::columns(&records, columns);
     let known = Known::read(truth.as_ref(), decisions, Relations::one(&records));
-    let search = ReportSearch {
-        threshold,
-        searched: search_from.unwrap_or(threshold),
-        method,
-    };
-    let facts = facts::find(&records, &search, columns, &known, &limits());
+    let searched = search_from.unwrap_or(threshold);
+    let limits = &limits();
+    let facts = facts::find(
+        &records, threshold, searched, method, columns, &known, limits,
+    );
     progress::phase(phases::WRITING_REPORT, None);
-    let report = match format {
-        Format::Html => {
+    let report = match is_page {
+        true => {
             let mut used = of_signature(records.oid, &records.signatures[0].name);
             if let Some(verification) = &verification {
                 used.extend(of_signature(records.oid, &verification.column));
@@ -292,12 +273,11 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
                 model: None,
                 texts: None,
                 searched: true,
-                total: facts.histogram.bins.iter().map(|bin| bin.pairs).sum(),
                 decisions: origin.decisions.as_deref(),
             };
             html::html(&facts, &origin, &block(&facts, &subject))
         }
-        Format::Text => plain::text(&facts, &origin),
+        false => plain::text(&facts, &origin),
     };
     NewValue(text_datum(&to_database(&report)))
 }

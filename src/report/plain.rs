@@ -5,7 +5,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::facts::{Facts, Values};
 use super::histogram::Histogram;
 use super::value::{cut, grouped, percent, tidy};
-use super::{Edge, Origin};
+use super::{html, Origin};
 
 /// Characters of the longest bar.
 const BAR: u64 = 44;
@@ -185,7 +185,7 @@ pub fn text(facts: &Facts, origin: &Origin) -> String {
     let most = facts.histogram.most();
     let mut table = TextTable::new(2, &["from", "pairs", ""]);
     for bin in &facts.histogram.bins {
-        let above = Histogram::side(bin, facts.threshold) == Edge::Above;
+        let above = Histogram::is_above(bin, facts.threshold);
         let mark = if above { "#" } else { "." };
         table.rows.push(vec![
             Histogram::label(bin),
@@ -259,35 +259,21 @@ fn quality(facts: &Facts, out: &mut String) {
         "",
     ];
     let mut table = TextTable::new(6, &head);
-    let mut row = |threshold: String, counts: &linkage::clusters::PairCounts, note: &str| {
-        let rates = counts.rates();
-        table.rows.push(vec![
-            threshold,
-            grouped(counts.found),
-            grouped(counts.both),
-            format!("{:.3}", rates.precision),
-            format!("{:.3}", rates.recall),
-            format!("{:.3}", rates.f1),
-            note.to_owned(),
-        ]);
-    };
-    let best = truth.best.map(|step| step.threshold);
-    if truth
-        .steps
-        .iter()
-        .all(|step| step.threshold != facts.threshold)
-    {
-        row(facts.threshold.to_string(), &truth.counts, "chosen");
+    let (chosen, mut steps) = html::steps(facts, truth);
+    if !steps.iter().any(|step| step.chosen) {
+        steps.insert(0, chosen);
     }
-    for step in &truth.steps {
-        let chosen = step.threshold == facts.threshold;
-        let note = match (chosen, Some(step.threshold) == best) {
+    for step in steps {
+        let note = match (step.chosen, step.best) {
             (true, true) => "chosen, greatest F1",
             (true, false) => "chosen",
             (false, true) => "greatest F1",
             (false, false) => "",
         };
-        row(format!("{:.2}", step.threshold), &step.counts, note);
+        let rates = [step.precision, step.recall, step.f1];
+        let row = [step.threshold, step.found, step.correct].into_iter();
+        let row = row.chain(rates).chain([note.to_owned()]);
+        table.rows.push(row.collect());
     }
     table.write(out);
 }

@@ -9,14 +9,71 @@ use text::tokens::token_hash;
 
 use super::facts::Measured;
 use super::histogram::{hundredth, step, Histogram};
-use super::judged::Judged;
-use super::near::{NearPair, NearestPairs};
 use super::review::{Counts, CountsAt, SampledPair};
-use super::{Edge, Limits};
+use super::Limits;
 use crate::clusters::{Grouping, Method, Resolution, Source, Truth};
+use crate::pairs::decisions::{Decisions, Judgement};
 use crate::pairs::dictionary::{KeyDictionary, KeySides};
 use crate::pairs::records::Relations;
 use pg::error::OrRaise;
+
+/// All decisions of a relation, by keys as a report has them.
+pub struct Judged {
+    pub decisions: Decisions,
+    sides: KeySides,
+}
+
+impl Judged {
+    /// Reads the decisions as the caller.
+    ///
+    /// Errors: as [`Decisions::read`].
+    pub fn read(oid: pg_sys::Oid, relations: Relations<'_>, sides: KeySides) -> Judged {
+        Judged {
+            decisions: Decisions::read(oid, Some(relations), false),
+            sides,
+        }
+    }
+
+    /// The newest decision about a pair.
+    fn get(&self, keys: [&[u8]; 2]) -> Option<Judgement> {
+        let [a, b] = keys.map(|key| self.sides.split(key));
+        // Of two relations the key of the first comes first.
+        let ordered = if a.0 <= b.0 { [a.1, b.1] } else { [b.1, a.1] };
+        self.decisions.get(ordered)
+    }
+
+    /// What was decided about a pair.
+    pub fn verdict(&self, keys: [&[u8]; 2]) -> Option<Verdict> {
+        Some(self.get(keys)?.verdict)
+    }
+
+    /// Whether a record of a pair has changed since it was decided.
+    pub fn is_stale(&self, keys: [&[u8]; 2]) -> bool {
+        self.get(keys).is_some_and(|judgement| judgement.changed)
+    }
+
+    /// What holds of a pair: nothing if a record has changed since.
+    pub fn holding(&self, keys: [&[u8]; 2]) -> Option<Verdict> {
+        let judgement = self.get(keys)?;
+        (!judgement.changed).then_some(judgement.verdict)
+    }
+
+    /// Whether clusters are made without a pair, since it is judged different or unsure.
+    pub fn leaves_out(&self, keys: [&[u8]; 2]) -> bool {
+        self.holding(keys)
+            .is_some_and(|verdict| verdict != Verdict::Same)
+    }
+
+    /// How many pairs are decided to be the same, as far as that holds.
+    pub fn same(&self) -> u64 {
+        let mut same = 0;
+        let mut keys = KeyDictionary::new();
+        self.decisions.among(&mut keys, |decision| {
+            same += u64::from(decision.verdict == Verdict::Same);
+        });
+        same
+    }
+}
 
 /// What is known of pairs.
 pub struct Known {
@@ -79,11 +136,69 @@ impl Known {
     /// Whether a pair is true, if that is known.
     pub fn is_true(&self, [a, b]: [&[u8]; 2]) -> Option<bool> {
         let (truth, _) = self.truth.as_ref()?;
-        let labelled = matches!(truth, Truth::Labels { .. });
         match (self.keys.get(a), self.keys.get(b)) {
             (Some(a), Some(b)) => truth.knows(a, b),
-            _ => (!labelled).then_some(false),
+            _ => truth.has_all_records().then_some(false),
         }
+    }
+}
+
+/// A pair near the threshold.
+pub struct NearPair {
+    pub similarity: f64,
+    pub keys: [Vec<u8>; 2],
+    /// Whether it is true, if that is known.
+    pub is_true: Option<bool>,
+    /// What somebody has decided.
+    pub judged: Option<Verdict>,
+    /// A record has changed since.
+    pub stale: bool,
+}
+
+/// The pairs nearest to the threshold on one side of it.
+struct NearestPairs {
+    above: bool,
+    pairs: Vec<NearPair>,
+    most: usize,
+}
+
+impl NearestPairs {
+    fn new(above: bool, most: usize) -> NearestPairs {
+        NearestPairs {
+            above,
+            pairs: Vec::new(),
+            most,
+        }
+    }
+
+    /// Takes the pair if it is nearer than one of those that are there.
+    fn offer(
+        &mut self,
+        similarity: f64,
+        is_true: Option<bool>,
+        judged: Option<Verdict>,
+        keys: impl FnOnce() -> [Vec<u8>; 2],
+    ) {
+        let above = self.above;
+        let distance = |s: f64| if above { s } else { -s };
+        let full = self.pairs.len() == self.most;
+        let last = self.pairs.last().map(|near| distance(near.similarity));
+        if full && last.is_none_or(|last| distance(similarity) > last) {
+            return;
+        }
+        let new = NearPair {
+            similarity,
+            keys: keys(),
+            is_true,
+            judged,
+            stale: false,
+        };
+        let at = self.pairs.partition_point(|near| {
+            let order = distance(near.similarity).total_cmp(&distance(new.similarity));
+            order.then_with(|| near.keys.cmp(&new.keys)).is_lt()
+        });
+        self.pairs.insert(at, new);
+        self.pairs.truncate(self.most);
     }
 }
 
@@ -124,15 +239,15 @@ impl<'a> Survey<'a> {
             histogram: Histogram::new(hundredth(searched)),
             sweep: Sweep::grid(100).or_raise(),
             counts: PairCounts {
-                truth: known.truth.as_ref().map_or(0, |(truth, _)| truth.pairs()),
+                truth: known.truth.as_ref().map_or(0, |(truth, _)| truth.pairs),
                 ..PairCounts::default()
             },
             unknown: 0,
             true_found: 0,
             reached: 0,
             nearest: [
-                NearestPairs::new(Edge::Above, limits.near),
-                NearestPairs::new(Edge::Below, limits.near),
+                NearestPairs::new(true, limits.near),
+                NearestPairs::new(false, limits.near),
             ],
             counts_at: CountsAt::new(threshold, searched),
             sample: BandSample::new(101, limits.pairs),
@@ -178,13 +293,13 @@ impl<'a> Survey<'a> {
     /// More true pairs were found than there are: one of them came twice.
     pub fn has_repeated(&self) -> bool {
         let truth = self.known.truth.as_ref();
-        truth.is_some_and(|(truth, _)| self.true_found > truth.pairs())
+        truth.is_some_and(|(truth, _)| self.true_found > truth.pairs)
     }
 
     /// What each threshold finds.
     pub fn counts(&self) -> Counts {
         let truth = self.known.truth.as_ref();
-        let truth = truth.map(|(truth, name)| (name.clone(), truth.pairs()));
+        let truth = truth.map(|(truth, name)| (name.clone(), truth.pairs));
         let judged = self.known.judged.as_ref();
         let judged = judged.map(|judged| (judged.decisions.name.clone(), judged.same()));
         self.counts_at.counts([truth, judged])
@@ -195,7 +310,7 @@ impl<'a> Survey<'a> {
     /// Errors: out of memory.
     pub fn measured(&self) -> Option<Measured> {
         let (truth, name) = self.known.truth.as_ref()?;
-        let mut steps = self.sweep.steps(truth.pairs()).or_raise();
+        let mut steps = self.sweep.steps(truth.pairs).or_raise();
         let floor = self.histogram.bins[0].from;
         steps.retain(|step| step.threshold >= floor);
         Some(Measured {

@@ -6,7 +6,6 @@ mod fields;
 mod proposals;
 mod relation;
 mod sample;
-mod signing;
 mod statements;
 
 use linkage::model::LeftOut;

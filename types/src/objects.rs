@@ -5,114 +5,67 @@
 //! recognized by their input functions, operators by the functions behind them. What was found is kept for the session,
 //! until some function changes.
 
+use pg::catalog::operators::beside;
+use pg::catalog::with_row;
 use pg::session_state::map_bytes;
 use pg::values::varlena::Varlena;
 use pg::{entry, ffi};
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::ffi::{c_int, c_void, CStr, CString};
+use std::ffi::{c_int, c_void, CString};
 use std::sync::Once;
 
 // The functions that are looked for, and what they are for.
 
-/// What the functions are for that are looked for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Purpose {
-    SignatureInput,
-    QueryInput,
-    Sim,
-    Dice,
-    SimAbove,
-    SimAtLeast,
-    DiceAbove,
-    DiceAtLeast,
-    Query,
-    QueryAbove,
-    QueryAtLeast,
-    QueryOfDice,
-    /// What is behind `bloom % bloom_query`.
-    Matches,
-    // The same of minhash_bits and minhash_query.
-    BitsInput,
-    BitsQueryInput,
-    BitsSim,
-    BitsSimAbove,
-    BitsSimAtLeast,
-    BitsQuery,
-    BitsQueryAbove,
-    BitsQueryAtLeast,
-    BitsMatches,
+base::named! {
+    /// What the functions are for that are looked for, and the names that they are installed under. The names of their C
+    /// functions end in `_wrapper`.
+    #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+    pub enum Purpose {
+        SignatureInput = "bloom_in",
+        QueryInput = "bloom_query_in",
+        Sim = "bloom_sim",
+        Dice = "bloom_dice",
+        SimAbove = "bloom_sim_above",
+        SimAtLeast = "bloom_sim_at_least",
+        DiceAbove = "bloom_dice_above",
+        DiceAtLeast = "bloom_dice_at_least",
+        Query = "bloom_query",
+        QueryAbove = "bloom_query_above",
+        QueryAtLeast = "bloom_query_at_least",
+        QueryOfDice = "bloom_query_of_dice",
+        /// What is behind `bloom % bloom_query`.
+        Matches = "bloom_matches",
+        // The same of minhash_bits and minhash_query.
+        BitsInput = "minhash_bits_in",
+        BitsQueryInput = "minhash_query_in",
+        BitsSim = "minhash_sim",
+        BitsSimAbove = "minhash_sim_above",
+        BitsSimAtLeast = "minhash_sim_at_least",
+        BitsQuery = "minhash_query",
+        BitsQueryAbove = "minhash_query_above",
+        BitsQueryAtLeast = "minhash_query_at_least",
+        BitsMatches = "minhash_matches",
+    }
 }
 
-/// What a function takes.
-enum Argument {
-    Signature,
-    Number,
+impl Purpose {
+    /// How many signatures such a function takes, and how many numbers behind them. The second one of those behind `%`
+    /// is a query, which only its number matters of. `None` if it does not matter: SQL may declare a function in C with
+    /// any arguments.
+    fn takes(self) -> Option<[usize; 2]> {
+        use Purpose::*;
+        match self {
+            SignatureInput | QueryInput | BitsInput | BitsQueryInput => None,
+            Sim | Dice | Matches | BitsSim | BitsMatches => Some([2, 0]),
+            SimAbove | SimAtLeast | DiceAbove | DiceAtLeast => Some([2, 1]),
+            BitsSimAbove | BitsSimAtLeast => Some([2, 1]),
+            Query | QueryAbove | QueryAtLeast | QueryOfDice => Some([1, 1]),
+            BitsQuery | BitsQueryAbove | BitsQueryAtLeast => Some([1, 1]),
+        }
+    }
 }
-
-const PAIR: Option<&[Argument]> = Some(&[Argument::Signature, Argument::Signature]);
-const PAIR_AND_NUMBER: Option<&[Argument]> =
-    Some(&[Argument::Signature, Argument::Signature, Argument::Number]);
-const SIGNATURE_AND_NUMBER: Option<&[Argument]> = Some(&[Argument::Signature, Argument::Number]);
-
-/// It does not matter: SQL may declare a function in C with any arguments.
-const ANY: Option<&[Argument]> = None;
-
-/// All of them: the names that they are installed under, and what they take. The names of their C functions end in
-/// `_wrapper`. The second argument of those behind `%` is a query, which only its number matters of.
-const FUNCTIONS: [(Purpose, &CStr, Option<&[Argument]>); 22] = [
-    (Purpose::SignatureInput, c"bloom_in", ANY),
-    (Purpose::QueryInput, c"bloom_query_in", ANY),
-    (Purpose::Sim, c"bloom_sim", PAIR),
-    (Purpose::Dice, c"bloom_dice", PAIR),
-    (Purpose::SimAbove, c"bloom_sim_above", PAIR_AND_NUMBER),
-    (Purpose::SimAtLeast, c"bloom_sim_at_least", PAIR_AND_NUMBER),
-    (Purpose::DiceAbove, c"bloom_dice_above", PAIR_AND_NUMBER),
-    (
-        Purpose::DiceAtLeast,
-        c"bloom_dice_at_least",
-        PAIR_AND_NUMBER,
-    ),
-    (Purpose::Query, c"bloom_query", SIGNATURE_AND_NUMBER),
-    (
-        Purpose::QueryAbove,
-        c"bloom_query_above",
-        SIGNATURE_AND_NUMBER,
-    ),
-    (
-        Purpose::QueryAtLeast,
-        c"bloom_query_at_least",
-        SIGNATURE_AND_NUMBER,
-    ),
-    (
-        Purpose::QueryOfDice,
-        c"bloom_query_of_dice",
-        SIGNATURE_AND_NUMBER,
-    ),
-    (Purpose::Matches, c"bloom_matches", PAIR),
-    (Purpose::BitsInput, c"minhash_bits_in", ANY),
-    (Purpose::BitsQueryInput, c"minhash_query_in", ANY),
-    (Purpose::BitsSim, c"minhash_sim", PAIR),
-    (Purpose::BitsSimAbove, c"minhash_sim_above", PAIR_AND_NUMBER),
-    (
-        Purpose::BitsSimAtLeast,
-        c"minhash_sim_at_least",
-        PAIR_AND_NUMBER,
-    ),
-    (Purpose::BitsQuery, c"minhash_query", SIGNATURE_AND_NUMBER),
-    (
-        Purpose::BitsQueryAbove,
-        c"minhash_query_above",
-        SIGNATURE_AND_NUMBER,
-    ),
-    (
-        Purpose::BitsQueryAtLeast,
-        c"minhash_query_at_least",
-        SIGNATURE_AND_NUMBER,
-    ),
-    (Purpose::BitsMatches, c"minhash_matches", PAIR),
-];
 
 /// A function of ours.
 #[derive(Clone, Copy)]
@@ -128,7 +81,7 @@ pub struct Function {
 /// pg_language.dat
 const C_LANGUAGE: u32 = 13;
 
-/// The function, if it is one of [`FUNCTIONS`], and ours.
+/// The function, if it is one of those of a [`Purpose`], and ours.
 pub fn function(oid: pg_sys::Oid) -> Option<Function> {
     if oid.to_u32() < pg_sys::FirstNormalObjectId {
         return None;
@@ -152,40 +105,37 @@ fn identify(oid: pg_sys::Oid) -> Option<Function> {
 
 /// A function in C with the source name of one of ours; its source and its library.
 fn described(oid: pg_sys::Oid) -> Option<(Function, CString, CString)> {
-    let cache = pg_sys::SysCacheIdentifier::PROCOID as c_int;
-    // SAFETY: a row of pg_proc, which is released when all has been copied from it. Both attributes are texts.
-    unsafe {
-        let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(oid));
-        if row.is_null() {
-            return None;
-        }
-        let form = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_proc>();
+    let cache = pg_sys::SysCacheIdentifier::PROCOID;
+    // SAFETY: a row of pg_proc, from which all is copied. Both attributes are texts.
+    let read = |row, form: &pg_sys::FormData_pg_proc| unsafe {
         let text = |attribute: u32| {
+            let (cache, attribute) = (cache as c_int, attribute as pg_sys::AttrNumber);
             let mut is_null = false;
-            let value =
-                pg_sys::SysCacheGetAttr(cache, row, attribute as pg_sys::AttrNumber, &mut is_null);
+            let value = pg_sys::SysCacheGetAttr(cache, row, attribute, &mut is_null);
             let bytes = (!is_null).then(|| Varlena::new(value).bytes().to_vec())?;
             CString::new(bytes).ok()
         };
-        let in_c = form.prolang.to_u32() == C_LANGUAGE;
-        let found = in_c.then(|| text(pg_sys::Anum_pg_proc_prosrc)).flatten();
-        let found = found.and_then(|source| {
-            let name = source.to_bytes().strip_suffix(b"_wrapper")?;
-            let (purpose, _, takes) = FUNCTIONS.iter().find(|f| f.1.to_bytes() == name)?;
-            let arguments = form.proargtypes.dim1.max(0) as usize;
-            if takes.is_some_and(|takes| takes.len() != arguments) {
-                return None;
-            }
-            let function = Function {
-                purpose: *purpose,
-                first: *form.proargtypes.values.as_slice(arguments).first()?,
-                result: form.prorettype,
-            };
-            Some((function, source, text(pg_sys::Anum_pg_proc_probin)?))
-        });
-        pg_sys::ReleaseSysCache(row);
-        found
-    }
+        if form.prolang.to_u32() != C_LANGUAGE {
+            return None;
+        }
+        let source = text(pg_sys::Anum_pg_proc_prosrc)?;
+        let purpose = Purpose::named(source.to_str().ok()?.strip_suffix("_wrapper")?)?;
+        let arguments = form.proargtypes.dim1.max(0) as usize;
+        let takes = purpose
+            .takes()
+            .map(|[signatures, numbers]| signatures + numbers);
+        if takes.is_some_and(|takes| takes != arguments) {
+            return None;
+        }
+        let function = Function {
+            purpose,
+            first: *form.proargtypes.values.as_slice(arguments).first()?,
+            result: form.prorettype,
+        };
+        Some((function, source, text(pg_sys::Anum_pg_proc_probin)?))
+    };
+    // SAFETY: the cache is by OID, and has rows of this form.
+    unsafe { with_row(cache, oid, read) }?
 }
 
 /// Whether code lies where this library is loaded.
@@ -233,19 +183,15 @@ pub fn is_bits_query(of_type: pg_sys::Oid) -> bool {
 }
 
 fn has_input(of_type: pg_sys::Oid, purpose: Purpose) -> bool {
-    // SAFETY: a row of pg_type, released when the input function is known.
+    let read = |_, form: &pg_sys::FormData_pg_type| form.typinput;
+    // SAFETY: the cache is by OID, and has rows of this form.
     let input = unsafe {
         let base = pg_sys::getBaseType(of_type);
-        let cache = pg_sys::SysCacheIdentifier::TYPEOID as c_int;
-        let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(base));
-        if row.is_null() {
-            return false;
-        }
-        let input = (*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_type>()).typinput;
-        pg_sys::ReleaseSysCache(row);
-        input
+        with_row(pg_sys::SysCacheIdentifier::TYPEOID, base, read)
     };
-    function(input).is_some_and(|f| f.purpose == purpose)
+    input
+        .and_then(function)
+        .is_some_and(|f| f.purpose == purpose)
 }
 
 // Functions and operators of ours in the schema of another function.
@@ -257,12 +203,9 @@ pub fn function_in_schema_of(
     bloom: pg_sys::Oid,
 ) -> Option<pg_sys::Oid> {
     cached(&IN_SCHEMA, (purpose, [near, bloom]), || {
-        let (_, name, takes) = FUNCTIONS.iter().find(|f| f.0 == purpose)?;
-        let type_of = |argument: &Argument| match argument {
-            Argument::Signature => bloom,
-            Argument::Number => pg_sys::FLOAT8OID,
-        };
-        let arguments: Vec<pg_sys::Oid> = (*takes)?.iter().map(type_of).collect();
+        let [signatures, numbers] = purpose.takes()?;
+        let name = CString::new(purpose.name()).ok()?;
+        let arguments = [vec![bloom; signatures], vec![pg_sys::FLOAT8OID; numbers]].concat();
         // SAFETY: the key of the cache PROCNAMEARGSNSP is name, argument types and namespace.
         let found = unsafe {
             pg_sys::GetSysCacheOid(
@@ -285,17 +228,7 @@ pub fn function_in_schema_of(
 
 /// Whether there is `bloom % bloom_query`, or `minhash_bits % minhash_query`, in the same schema as `near`, and ours.
 pub fn has_match_operator(near: pg_sys::Oid, bloom: pg_sys::Oid, query: pg_sys::Oid) -> bool {
-    // SAFETY: the key of the cache OPERNAMENSP is name, left and right type and namespace.
-    let found = unsafe {
-        pg_sys::GetSysCacheOid(
-            pg_sys::SysCacheIdentifier::OPERNAMENSP as i32,
-            pg_sys::Anum_pg_operator_oid as pg_sys::AttrNumber,
-            pg_sys::Datum::from(c"%".as_ptr()),
-            pg_sys::Datum::from(bloom),
-            pg_sys::Datum::from(query),
-            pg_sys::Datum::from(pg_sys::get_func_namespace(near)),
-        )
-    };
+    let found = beside(near, c"%", [bloom, query]);
     is_match(found) || is_bits_match(found)
 }
 

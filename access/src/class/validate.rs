@@ -1,15 +1,17 @@
 //! Whether an operator class fits the access method.
 
 use pg::error::{sql_error, Tell};
-use std::ffi::CStr;
-
 use pgrx::{pg_sys, PgLogLevel, PgSqlErrorCode};
 
 use super::leading::{self, hash_function};
 use super::{operators, strategy};
 use pg::values::text::readable;
-use pg::{entry, ffi};
+use pg::{catalog, entry, ffi};
 use types::objects::{is_bits, is_bits_query, is_query, is_signature};
+
+fn name(of_type: pg_sys::Oid) -> String {
+    readable(catalog::type_name(of_type).to_bytes())
+}
 
 /// Whether an operator class fits the access method. What does not fit is said as INFO.
 ///
@@ -21,8 +23,6 @@ pub unsafe extern "C-unwind" fn amvalidate(class: pg_sys::Oid) -> bool {
     unsafe {
         let family = pg_sys::get_opclass_family(class);
         let input = pg_sys::get_opclass_input_type(class);
-        let name =
-            |oid: pg_sys::Oid| readable(CStr::from_ptr(pg_sys::format_type_be(oid)).to_bytes());
         let mut valid = true;
         let mut fail = |message: String| {
             let code = PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
@@ -115,8 +115,6 @@ unsafe fn validate_leading(family: pg_sys::Oid, input: pg_sys::Oid, fail: &mut d
     let mut has_equality = false;
     // SAFETY: look-ups in the catalogs by OIDs, in a transaction.
     unsafe {
-        let name =
-            |oid: pg_sys::Oid| readable(CStr::from_ptr(pg_sys::format_type_be(oid)).to_bytes());
         for operator in operators(family).iter().filter(|o| o.amoplefttype == input) {
             let (number, right) = (operator.amopstrategy, operator.amoprighttype);
             has_equality |= right == input;

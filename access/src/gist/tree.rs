@@ -3,6 +3,7 @@
 use base::{Error, ErrorKind, Result};
 use pg::entry;
 use pg::error::{raise, OrRaise};
+use pg::relation;
 use pg::values::text::readable;
 use pg::values::varlena::{build, NewValue, Varlena};
 use pgrx::pg_sys;
@@ -205,7 +206,7 @@ unsafe fn first_of_root(index: pg_sys::Relation, compress: pg_sys::Oid, tag: u64
     // SAFETY: the index is open, and none of its pages is locked here; the page is locked while it is read.
     unsafe {
         // an index that is being built by sorting has no page yet
-        if pg_sys::RelationGetNumberOfBlocksInFork(index, pg_sys::ForkNumber::MAIN_FORKNUM) == 0 {
+        if relation::blocks(index) == 0 {
             return None;
         }
         let columns: Vec<i16> = (1..=(*(*index).rd_index).indnkeyatts)

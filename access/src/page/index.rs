@@ -3,7 +3,7 @@
 use super::{BlankPage, ExclusiveLock, PageGuard, PageLock, SharedLock};
 use base::{Error, ErrorKind};
 use pg::ffi;
-use pg::relation::{has_block, OpenRelation};
+use pg::relation::{self, has_block, OpenRelation};
 use pg::tid::Tid;
 use pg::values::text::readable;
 use pgrx::pg_sys;
@@ -172,6 +172,14 @@ impl<'r> SigfileIndex<'r> {
         self.locked(block)
     }
 
+    /// A page to be written: a free one if there is one, or a new one.
+    pub fn page_for(self, free: Option<u32>) -> BlankPage<'r> {
+        match free {
+            Some(block) => self.reused(block),
+            None => self.extended(),
+        }
+    }
+
     /// A page of the index whose content does not matter any more.
     pub fn reused(self, block: u32) -> BlankPage<'r> {
         let buffer = self.pin(block, pg_sys::ReadBufferMode::RBM_ZERO_AND_LOCK);
@@ -197,9 +205,7 @@ impl<'r> SigfileIndex<'r> {
     /// The number of blocks that the index has now.
     pub fn blocks(self) -> u32 {
         // SAFETY: the relation is open.
-        unsafe {
-            pg_sys::RelationGetNumberOfBlocksInFork(self.relation, pg_sys::ForkNumber::MAIN_FORKNUM)
-        }
+        unsafe { relation::blocks(self.relation) }
     }
 
     /// The name of the index, for messages.

@@ -22,7 +22,7 @@ impl<'r, L: PageLock> TailPage<'r, L> {
     ///
     /// # Safety
     /// `snapshot` is NULL, or that of a running scan.
-    pub unsafe fn read(
+    unsafe fn read(
         index: SigfileIndex<'r>,
         geometry: Geometry,
         tail: TailBlock,
@@ -87,24 +87,27 @@ impl<'r, L: PageLock> TailPage<'r, L> {
     }
 }
 
-/// Pages of a tail.
-#[derive(Clone, Debug, Default)]
-pub struct TailBlocks(Vec<TailBlock>);
+/// Pages of a tail, and how rows lie on them.
+#[derive(Clone, Debug)]
+pub struct TailBlocks(Vec<TailBlock>, Geometry);
 
 impl TailBlocks {
     /// All pages that a metapage has listed for a part.
     pub fn new(meta: &Meta, part: Part) -> TailBlocks {
-        TailBlocks(meta.tail_blocks(part).collect())
+        TailBlocks(meta.tail_blocks(part).collect(), meta.geometry(part))
     }
 
     /// The first `n` of them.
     pub fn beginning(meta: &Meta, part: Part, n: usize) -> TailBlocks {
-        TailBlocks(meta.tail_blocks(part).take(n).collect())
+        TailBlocks(
+            meta.tail_blocks(part).take(n).collect(),
+            meta.geometry(part),
+        )
     }
 
     /// The last of them, if there is one.
     pub fn last(&self) -> TailBlocks {
-        TailBlocks(self.0.last().copied().into_iter().collect())
+        TailBlocks(self.0.last().copied().into_iter().collect(), self.1)
     }
 
     /// The number of pages.
@@ -112,22 +115,20 @@ impl TailBlocks {
         self.0.len()
     }
 
-    /// One of them.
-    pub fn get(&self, number: usize) -> Option<TailBlock> {
-        self.0.get(number).copied()
-    }
-
-    /// A page to be read, outside of a scan.
+    /// A page by its number, to be read.
     ///
-    /// Errors: it is no such page.
-    pub fn read<'r>(
+    /// Errors: it is no such page; a snapshot that is too old.
+    ///
+    /// # Safety
+    /// `snapshot` is NULL, or that of a running scan.
+    pub unsafe fn read<'r>(
         &self,
         index: SigfileIndex<'r>,
-        geometry: Geometry,
         number: usize,
+        snapshot: pg_sys::Snapshot,
     ) -> Result<TailPage<'r>> {
-        // SAFETY: there is no snapshot.
-        unsafe { TailPage::read(index, geometry, self.0[number], std::ptr::null_mut()) }
+        // SAFETY: the caller knows that the snapshot is there.
+        unsafe { TailPage::read(index, self.1, self.0[number], snapshot) }
     }
 
     /// The pages, locked one after the other: who goes on has let go of the one before. Between two pages it looks for
@@ -140,13 +141,12 @@ impl TailBlocks {
     unsafe fn pages<'a, L: PageLock + 'a>(
         &'a self,
         index: SigfileIndex<'a>,
-        geometry: Geometry,
         snapshot: pg_sys::Snapshot,
     ) -> impl Iterator<Item = Result<TailPage<'a, L>>> {
         self.0.iter().map(move |&block| {
             check_for_interrupts();
             // SAFETY: the caller knows that the snapshot is there.
-            unsafe { TailPage::read(index, geometry, block, snapshot) }
+            unsafe { TailPage::read(index, self.1, block, snapshot) }
         })
     }
 
@@ -156,10 +156,9 @@ impl TailBlocks {
     pub fn shared<'a>(
         &'a self,
         index: SigfileIndex<'a>,
-        geometry: Geometry,
     ) -> impl Iterator<Item = Result<TailPage<'a>>> {
         // SAFETY: there is no snapshot.
-        unsafe { self.pages(index, geometry, std::ptr::null_mut()) }
+        unsafe { self.pages(index, std::ptr::null_mut()) }
     }
 
     /// The same for a reader with a snapshot.
@@ -171,11 +170,10 @@ impl TailBlocks {
     pub unsafe fn shared_with_snapshot<'a>(
         &'a self,
         index: SigfileIndex<'a>,
-        geometry: Geometry,
         snapshot: pg_sys::Snapshot,
     ) -> impl Iterator<Item = Result<TailPage<'a>>> {
         // SAFETY: the caller knows that the snapshot is there.
-        unsafe { self.pages(index, geometry, snapshot) }
+        unsafe { self.pages(index, snapshot) }
     }
 
     /// The pages, to be changed, one after the other.
@@ -184,9 +182,8 @@ impl TailBlocks {
     pub fn exclusive<'a>(
         &'a self,
         index: SigfileIndex<'a>,
-        geometry: Geometry,
     ) -> impl Iterator<Item = Result<TailPage<'a, ExclusiveLock>>> {
         // SAFETY: there is no snapshot.
-        unsafe { self.pages(index, geometry, std::ptr::null_mut()) }
+        unsafe { self.pages(index, std::ptr::null_mut()) }
     }
 }

@@ -322,20 +322,15 @@ const LISTS_OF_SEGMENT: usize = 4;
 /// Where there are more segments, the largest stand for all.
 const SEGMENTS: usize = 8;
 
-/// What was looked up last: the planner asks again for the conditions that it derives from one.
-struct Looked {
-    /// That of the index.
-    identity: u64,
-    generations: Vec<u64>,
-    words: Vec<u64>,
-    threshold: f64,
-    alike: f64,
-}
+/// What was looked up: the identity of the index, the bits of the threshold, the generations of the segments, and the
+/// words of the signature.
+type Looked = (u64, u64, Vec<u64>, Vec<u64>);
 
 pg::session_state! {
-    static LAST: RefCell<Option<Looked>> = RefCell::default();
+    /// What was looked up last, and found: the planner asks again for the conditions that it derives from one.
+    static LAST: RefCell<Option<(Looked, f64)>> = RefCell::default();
     "rows alike" by "index, signature and threshold" until "another is asked for, or a segment changes"
-        bytes |last| last.borrow().as_ref().map_or(0, |l| 8 * (l.generations.len() + l.words.len()));
+        bytes |last| last.borrow().as_ref().map_or(0, |(l, _)| 8 * (l.2.len() + l.3.len()));
 }
 
 /// Rows of the segments that agree with a signature in the chunk where that says most, and have about as many bits as
@@ -357,21 +352,18 @@ pub unsafe fn rows_alike(
     if signature.tag != meta.shape() {
         return None;
     }
-    let words = &signature.words;
     let of_signatures = meta.segments.iter().filter(|s| s.part == Part::Signatures);
     let mut segments: Vec<&SegmentEntry> = of_signatures.collect();
+    let generations = segments.iter().map(|s| s.generation).collect();
+    let words = signature.words.clone();
+    let asked: Looked = (meta.identity, threshold.to_bits(), generations, words);
     let known = LAST.with_borrow(|last| {
-        let last = last.as_ref()?;
-        let generations = segments.iter().map(|s| s.generation);
-        let same = (last.identity, last.threshold) == (meta.identity, threshold)
-            && last.words == *words
-            && generations.eq(last.generations.iter().copied());
-        same.then_some(last.alike)
+        let known = last.as_ref().filter(|(looked, _)| *looked == asked);
+        known.map(|&(_, alike)| alike)
     });
     if known.is_some() {
         return known;
     }
-    let generations = segments.iter().map(|s| s.generation).collect();
     let rows = |of: &[&SegmentEntry]| of.iter().map(|s| f64::from(s.rows)).sum::<f64>();
     let all = rows(&segments);
     segments.sort_unstable_by_key(|s| Reverse(s.rows));
@@ -392,12 +384,6 @@ pub unsafe fn rows_alike(
         alike += f64::from(found.ok()?);
     }
     let alike = alike * (all / rows(&segments).max(1.0)).max(1.0);
-    LAST.replace(Some(Looked {
-        identity: meta.identity,
-        generations,
-        words: signature.words,
-        threshold,
-        alike,
-    }));
+    LAST.replace(Some((asked, alike)));
     Some(alike)
 }

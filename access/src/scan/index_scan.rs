@@ -9,7 +9,7 @@ use std::rc::Rc;
 use base::{Error, Result};
 use pgrx::pg_sys;
 use sigfile::search::{PageWork, Search};
-use sigfile::{Geometry, Meta, Pages, Part, Query, RowPage, Segment};
+use sigfile::{Meta, Pages, Part, Query, RowPage, Segment};
 
 use super::key::RowConditions;
 use crate::page::{SharedLock, SigfileIndex, SigfileTable};
@@ -41,7 +41,6 @@ pub struct IndexScan<'r> {
     parts: Vec<Part>,
     segments: Vec<Rc<SegmentDescription>>,
     tails: [TailBlocks; 2],
-    geometries: [Option<Geometry>; 2],
     /// What is next: number of the segment, and of the tail page in the order of `parts`.
     at: (usize, usize),
     /// The search of the segment that is being read.
@@ -87,10 +86,6 @@ impl<'r> IndexScan<'r> {
         leading: Option<Query>,
         parts: Vec<Part>,
     ) -> Self {
-        let geometry = |part: Part| {
-            let known = part == Part::Nulls || meta.shape() != 0;
-            known.then(|| meta.geometry(part))
-        };
         let of_parts = meta.segments.iter().filter(|s| parts.contains(&s.part));
         IndexScan {
             index,
@@ -102,7 +97,6 @@ impl<'r> IndexScan<'r> {
                 .map(|s| read::segment(index, meta, s).or_raise())
                 .collect(),
             tails: Part::ALL.map(|part| TailBlocks::new(meta, part)),
-            geometries: Part::ALL.map(geometry),
             parts,
             at: (0, 0),
             search: SPARE.take(),
@@ -189,15 +183,14 @@ impl<'r> IndexScan<'r> {
         snapshot: pg_sys::Snapshot,
     ) -> Option<TailPage<'r, SharedLock>> {
         let mut left = number;
-        let (part, block) = self.parts.iter().find_map(|&part| {
-            let tail = &self.tails[part as usize];
-            let block = tail.get(left).map(|b| (part, b));
-            left = left.saturating_sub(tail.len());
-            block
+        let mut tails = self.parts.iter().map(|&part| &self.tails[part as usize]);
+        let tail = tails.find(|tail| {
+            let is_here = left < tail.len();
+            left -= if is_here { 0 } else { tail.len() };
+            is_here
         })?;
-        let geometry = self.geometries[part as usize].expect("a tail has rows");
         // SAFETY: the caller knows that the snapshot is there.
-        let page = unsafe { TailPage::read(self.index, geometry, block, snapshot) };
+        let page = unsafe { tail.read(self.index, left, snapshot) };
         Some(page.or_raise())
     }
 

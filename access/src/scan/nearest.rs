@@ -7,6 +7,7 @@ use base::memory::reserve;
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 use pg::file::{RecordSort, SortedRecords};
+use pg::memory::within;
 use pg::tid::Tid;
 use pgrx::pg_sys;
 use sigfile::costs::FIRST_NEAREST;
@@ -191,18 +192,12 @@ impl NearestScan {
 
     /// Sorts all rows behind the last one returned.
     fn sort(&self, scan: &mut IndexScan<'_>, threshold: f64) -> SortedRows {
-        // SAFETY: the context lasts as long as this, as new() was promised. After an error the boundary goes back to
-        // the one before.
-        unsafe {
-            let before = pg_sys::MemoryContextSwitchTo(self.context);
-            let sorted = if self.keys.len() == 1 {
-                SortedRows::One(self.sort_records(scan, threshold))
-            } else {
-                SortedRows::Many(self.sort_records(scan, threshold))
-            };
-            pg_sys::MemoryContextSwitchTo(before);
-            sorted
-        }
+        let sort = || match self.keys.len() {
+            1 => SortedRows::One(self.sort_records(scan, threshold)),
+            _ => SortedRows::Many(self.sort_records(scan, threshold)),
+        };
+        // SAFETY: the context lasts as long as this, as new() was promised.
+        unsafe { within(self.context, sort) }
     }
 
     fn sort_records<const N: usize>(

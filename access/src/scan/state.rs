@@ -10,6 +10,7 @@ use crate::meta;
 use crate::page::{SigfileIndex, SigfileTable};
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
+use pg::memory::within;
 use pg::tid::Tid;
 use pg::values::varlena::build;
 use pgrx::pg_sys;
@@ -385,10 +386,9 @@ pub unsafe fn set_tuple(scan: pg_sys::IndexScanDesc, value: pg_sys::Datum) {
         (values[columns - 1], nulls[columns - 1]) = (value, value.is_null());
         // The field is read by itself, since the caller holds the state beside it.
         let context = (*(*scan).opaque.cast::<ScanMemory>()).context;
-        let before = pg_sys::MemoryContextSwitchTo(context);
-        (*scan).xs_itup =
-            pg_sys::index_form_tuple((*scan).xs_itupdesc, values.as_mut_ptr(), nulls.as_mut_ptr());
-        pg_sys::MemoryContextSwitchTo(before);
+        (*scan).xs_itup = within(context, || {
+            pg_sys::index_form_tuple((*scan).xs_itupdesc, values.as_mut_ptr(), nulls.as_mut_ptr())
+        });
         if !value.is_null() {
             pg_sys::pfree(value.cast_mut_ptr());
         }

@@ -272,15 +272,14 @@ fn fresh_pages(lock: &MergeLock<'_>, meta: &Meta) -> u64 {
 ///
 /// Errors: a damaged page.
 fn close_tail(index: SigfileIndex<'_>, meta: &Meta, part: Part) -> Result<usize> {
-    let geometry = meta.geometry(part);
     let blocks = TailBlocks::new(meta, part);
     let last = blocks.last();
-    for page in last.exclusive(index, geometry) {
+    for page in last.exclusive(index) {
         let page = page?;
         if !page.rows()?.is_full() {
-            page.into_page().change(|words| {
-                RowPageMut::new(geometry, words).close();
-            });
+            let geometry = meta.geometry(part);
+            let mut page = page.into_page();
+            page.change(|words| RowPageMut::new(geometry, words).close());
         }
     }
     // A page that was added meanwhile is not closed.

@@ -99,10 +99,7 @@ fn lengthen(index: SigfileIndex<'_>, table: SigfileTable<'_>, seen: &Meta, new: 
         meta.set_shape(new.shape).or_raise();
     }
     let geometry = meta.geometry(part);
-    let page = match free_block(index, &mut meta) {
-        Some(block) => index.reused(block),
-        None => index.extended(),
-    };
+    let page = index.page_for(free_block(index, &mut meta));
     let tail = meta.lengthen(part, page.block());
     metapage.change_and_start(page, (PageKind::Tail, tail.generation), |words, content| {
         meta.encode(words);

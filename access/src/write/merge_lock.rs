@@ -242,10 +242,7 @@ impl<'r> MergeLock<'r> {
     ///
     /// Errors: damaged lists; out of memory.
     pub fn new_page(&self) -> Result<BlankPage<'r>> {
-        Ok(match self.take_free(1)?.pop() {
-            Some(block) => self.index.reused(block),
-            None => self.index.extended(),
-        })
+        Ok(self.index.page_for(self.take_free(1)?.pop()))
     }
 
     /// Whether no snapshot of this server is older than a horizon.
@@ -352,10 +349,7 @@ impl<'r> MergeLock<'r> {
         }
         let mut pages = self.take_free(list_pages(blocks.len()))?;
         let index = self.index;
-        let page = || match pages.pop() {
-            Some(block) => index.reused(block),
-            None => index.extended(),
-        };
+        let page = || index.page_for(pages.pop());
         self.replace(blocks, page, |_| (), None)
     }
 

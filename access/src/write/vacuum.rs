@@ -231,7 +231,7 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
         for part in Part::ALL {
             let geometry = meta.geometry(part);
             let blocks = TailBlocks::new(&meta, part);
-            for page in blocks.exclusive(pass.index, geometry) {
+            for page in blocks.exclusive(pass.index) {
                 let page = page.or_raise().into_page();
                 let marked = pass.page(page, |words| RowPage::growing(geometry, words));
                 marked.or_raise();
@@ -265,7 +265,7 @@ fn live_rows(index: SigfileIndex<'_>, meta: &Meta, parts: &[Part]) -> Result<u64
     let segments = meta.segments.iter().filter(|s| parts.contains(&s.part));
     let mut live: u64 = segments.map(|s| u64::from(s.rows - s.dead)).sum();
     for &part in parts {
-        for page in TailBlocks::new(meta, part).shared(index, meta.geometry(part)) {
+        for page in TailBlocks::new(meta, part).shared(index) {
             live += page?.live_rows()?;
         }
     }

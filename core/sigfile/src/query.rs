@@ -179,14 +179,8 @@ impl Query {
     /// What a kernel scans; nothing if no row can be found.
     fn packed<'a>(&'a self, words: &'a [u64], popcounts: &'a [u32]) -> Option<PackedScan<'a>> {
         self.window()?;
-        let limits = &self.limits;
-        Some(PackedScan::new(
-            words,
-            popcounts,
-            &self.words,
-            limits,
-            self.bound,
-        ))
+        let (own, limits, bound) = (&self.words, &self.limits, self.bound);
+        Some(PackedScan::new(words, popcounts, own, limits, bound))
     }
 
     /// Similarity of the query to a row.

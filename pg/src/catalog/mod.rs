@@ -33,12 +33,13 @@ pub fn name(relation: pg_sys::Oid) -> CString {
 
 /// The name of a relation's schema.
 pub fn schema(relation: pg_sys::Oid) -> CString {
-    // SAFETY: catalog look-ups by OID.
-    unsafe {
-        copy(pg_sys::get_namespace_name(pg_sys::get_rel_namespace(
-            relation,
-        )))
-    }
+    // SAFETY: a catalog look-up by OID.
+    name_of_schema(unsafe { pg_sys::get_rel_namespace(relation) })
+}
+
+fn name_of_schema(oid: pg_sys::Oid) -> CString {
+    // SAFETY: a catalog look-up by OID.
+    unsafe { copy(pg_sys::get_namespace_name(oid)) }
 }
 
 /// Whether texts that are equal by a collation have the same bytes. So they have without a collation.
@@ -47,49 +48,52 @@ pub fn is_deterministic(collation: pg_sys::Oid) -> bool {
     collation == pg_sys::InvalidOid || unsafe { pg_sys::get_collation_isdeterministic(collation) }
 }
 
-/// The schema and the name of a collation.
-pub fn collation(oid: pg_sys::Oid) -> (CString, CString) {
-    let cache = pg_sys::SysCacheIdentifier::COLLOID as i32;
-    // SAFETY: a look-up in the catalog cache, whose row stays until it is released; names are copied.
+/// What `read` copies of the row that a cache of the catalogs has of an OID; `None` if there is none.
+///
+/// # Safety
+/// An OID is the only key of the cache, and its rows have this form.
+pub unsafe fn with_row<F, T>(
+    cache: pg_sys::SysCacheIdentifier::Type,
+    oid: pg_sys::Oid,
+    read: impl FnOnce(pg_sys::HeapTuple, &F) -> T,
+) -> Option<T> {
+    // SAFETY: the row is as the caller says, and stays until it is released.
     unsafe {
-        let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(oid));
+        let row = pg_sys::SearchSysCache1(cache as i32, pg_sys::Datum::from(oid));
         if row.is_null() {
-            return (c"?".to_owned(), c"?".to_owned());
+            return None;
         }
-        let form: *const pg_sys::FormData_pg_collation = pg_sys::GETSTRUCT(row).cast();
-        let name = copy((*form).collname.data.as_ptr());
-        let schema = copy(pg_sys::get_namespace_name((*form).collnamespace));
+        let value = read(row, &*pg_sys::GETSTRUCT(row).cast::<F>());
         pg_sys::ReleaseSysCache(row);
-        (schema, name)
+        Some(value)
     }
+}
+
+/// The schema and the name of something.
+fn in_schema(namespace: pg_sys::Oid, name: &pg_sys::NameData) -> (CString, CString) {
+    // SAFETY: a name of a catalog ends with a zero byte.
+    let name = unsafe { copy(name.data.as_ptr()) };
+    (name_of_schema(namespace), name)
+}
+
+/// Those of what does not exist.
+fn unknown() -> (CString, CString) {
+    (c"?".to_owned(), c"?".to_owned())
 }
 
 /// The schema and the name of a type, as the catalog has it: what SQL writes for it can be of another length, such as
 /// `character`.
 pub fn type_itself(oid: pg_sys::Oid) -> (CString, CString) {
-    let cache = pg_sys::SysCacheIdentifier::TYPEOID as i32;
-    // SAFETY: a look-up in the catalog cache, whose row stays until it is released; names are copied.
-    unsafe {
-        let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(oid));
-        if row.is_null() {
-            return (c"?".to_owned(), c"?".to_owned());
-        }
-        let form: *const pg_sys::FormData_pg_type = pg_sys::GETSTRUCT(row).cast();
-        let name = copy((*form).typname.data.as_ptr());
-        let schema = copy(pg_sys::get_namespace_name((*form).typnamespace));
-        pg_sys::ReleaseSysCache(row);
-        (schema, name)
-    }
+    let read = |_, form: &pg_sys::FormData_pg_type| in_schema(form.typnamespace, &form.typname);
+    // SAFETY: the cache is by OID, and has rows of this form.
+    let found = unsafe { with_row(pg_sys::SysCacheIdentifier::TYPEOID, oid, read) };
+    found.unwrap_or_else(unknown)
 }
 
 /// The name of a function's schema.
 pub fn schema_of_function(function: pg_sys::Oid) -> CString {
-    // SAFETY: catalog look-ups by OID.
-    unsafe {
-        copy(pg_sys::get_namespace_name(pg_sys::get_func_namespace(
-            function,
-        )))
-    }
+    // SAFETY: a catalog look-up by OID.
+    name_of_schema(unsafe { pg_sys::get_func_namespace(function) })
 }
 
 /// `schema.name` as SQL writes it.
@@ -207,6 +211,6 @@ pub fn check_exists(relation: pg_sys::Oid) -> Result<()> {
     let oid = relation.to_u32().to_string();
     Err(sql_error(
         PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE,
-        words!("relation with OID {} does not exist", oid),
+        words!("relation with OID {oid} does not exist"),
     ))
 }

@@ -4,47 +4,37 @@ use std::ffi::{CStr, CString};
 
 use pgrx::pg_sys;
 
-fn schema(namespace: pg_sys::Oid) -> CString {
-    // SAFETY: a catalog look-up by OID.
-    unsafe { super::copy(pg_sys::get_namespace_name(namespace)) }
-}
+use super::{in_schema, unknown, with_row};
 
 /// Schema and name of an operator.
 pub fn named(oid: pg_sys::Oid) -> (CString, CString) {
-    // SAFETY: a row of the catalog, if there is one, is as its form says until it is released; what is used of it is
-    // copied.
+    let read = |_, form: &pg_sys::FormData_pg_operator| in_schema(form.oprnamespace, &form.oprname);
+    // SAFETY: the cache is by OID, and has rows of this form.
+    let found = unsafe { with_row(pg_sys::SysCacheIdentifier::OPEROID, oid, read) };
+    found.unwrap_or_else(unknown)
+}
+
+/// The operator of a name and of these types in the schema of a function; InvalidOid if there is none.
+pub fn beside(function: pg_sys::Oid, name: &CStr, [left, right]: [pg_sys::Oid; 2]) -> pg_sys::Oid {
+    // SAFETY: the key of the cache OPERNAMENSP is name, left and right type and namespace.
     unsafe {
-        let cache = pg_sys::SysCacheIdentifier::OPEROID as i32;
-        let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(oid));
-        if row.is_null() {
-            return (c"?".to_owned(), c"?".to_owned());
-        }
-        let form = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_operator>();
-        let name = CStr::from_ptr(form.oprname.data.as_ptr()).to_owned();
-        let namespace = form.oprnamespace;
-        pg_sys::ReleaseSysCache(row);
-        (schema(namespace), name)
+        pg_sys::GetSysCacheOid(
+            pg_sys::SysCacheIdentifier::OPERNAMENSP as i32,
+            pg_sys::Anum_pg_operator_oid as pg_sys::AttrNumber,
+            pg_sys::Datum::from(name.as_ptr()),
+            pg_sys::Datum::from(left),
+            pg_sys::Datum::from(right),
+            pg_sys::Datum::from(pg_sys::get_func_namespace(function)),
+        )
     }
 }
 
 /// Schema and name of a collation; `None` where there is none.
 pub fn collation(oid: pg_sys::Oid) -> Option<(CString, CString)> {
-    if oid == pg_sys::InvalidOid {
-        return None;
-    }
+    let read =
+        |_, form: &pg_sys::FormData_pg_collation| in_schema(form.collnamespace, &form.collname);
     // SAFETY: as above.
-    unsafe {
-        let cache = pg_sys::SysCacheIdentifier::COLLOID as i32;
-        let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(oid));
-        if row.is_null() {
-            return None;
-        }
-        let form = &*pg_sys::GETSTRUCT(row).cast::<pg_sys::FormData_pg_collation>();
-        let name = CStr::from_ptr(form.collname.data.as_ptr()).to_owned();
-        let namespace = form.collnamespace;
-        pg_sys::ReleaseSysCache(row);
-        Some((schema(namespace), name))
-    }
+    unsafe { with_row(pg_sys::SysCacheIdentifier::COLLOID, oid, read) }
 }
 
 /// The operators = and < of a type's default order; `None` if it has no order.

@@ -54,13 +54,7 @@ fn may_in_columns(
 
 /// Whether the user may UPDATE the relation, or at least these columns.
 pub fn may_update(relation: pg_sys::Oid, columns: &[i16], user: pg_sys::Oid) -> bool {
-    let update = pg_sys::AclMode::from(pg_sys::ACL_UPDATE);
-    may(relation, pg_sys::ACL_UPDATE, user)
-        || columns.iter().all(|&column| {
-            // SAFETY: a catalog look-up by OID and number.
-            let result = unsafe { pg_sys::pg_attribute_aclcheck(relation, column, user, update) };
-            result == pg_sys::AclResult::ACLCHECK_OK
-        })
+    may_in_columns(relation, pg_sys::ACL_UPDATE, columns, user)
 }
 
 /// Whether the user may SELECT the relation, or one of its columns.

@@ -4,6 +4,7 @@ use pgrx::pg_sys;
 
 use crate::check_for_interrupts;
 use crate::error::internal;
+use crate::memory::within;
 
 /// Bytes that are read or written between two looks for interrupts.
 const AT_ONCE: usize = 1 << 16;
@@ -53,14 +54,12 @@ impl Drop for TemporaryFile {
 impl TemporaryFile {
     /// An empty file, in one of the temporary tablespaces.
     pub fn new() -> TemporaryFile {
-        // SAFETY: the file is used by this backend only, and closed by it or at the end of the transaction. After an
-        // error the boundary goes back to the context before.
+        // SAFETY: the file is used by this backend only, and closed by it or at the end of the transaction.
         let file = unsafe {
             pg_sys::PrepareTempTablespaces();
-            let before = pg_sys::MemoryContextSwitchTo(pg_sys::CurTransactionContext);
-            let file = pg_sys::BufFileCreateTemp(false);
-            pg_sys::MemoryContextSwitchTo(before);
-            file
+            within(pg_sys::CurTransactionContext, || {
+                pg_sys::BufFileCreateTemp(false)
+            })
         };
         TemporaryFile { file, len: 0 }
     }

@@ -1,11 +1,13 @@
 //! The arguments of functions that take raw datums, and fail over NULLs.
 
 use std::ffi::{CStr, CString};
+use std::ptr::null_mut;
 
 use base::range::unit;
 use base::{Error, ErrorKind};
 use pgrx::pg_sys;
 
+use crate::catalog::with_row;
 use crate::error::{raise, OrRaise};
 use crate::values::jsonb::json_text;
 use crate::values::text::{readable, Text};
@@ -55,25 +57,17 @@ impl Arguments {
     fn name_of(self, i: usize) -> String {
         // SAFETY: the row of a function that is running, with as many names as arguments if it has any; they are
         // copies.
-        unsafe {
-            let function = pg_sys::Datum::from((*(*self.0).flinfo).fn_oid);
-            let cache = pg_sys::SysCacheIdentifier::PROCOID as i32;
-            let row = pg_sys::SearchSysCache1(cache, function);
-            let (mut types, mut names, mut modes) = (
-                std::ptr::null_mut(),
-                std::ptr::null_mut(),
-                std::ptr::null_mut(),
-            );
-            if row.is_null() {
-                return (i + 1).to_string();
-            }
+        let name = |row, _: &pg_sys::FormData_pg_proc| unsafe {
+            let (mut types, mut names, mut modes) = (null_mut(), null_mut(), null_mut());
             pg_sys::get_func_arg_info(row, &mut types, &mut names, &mut modes);
-            pg_sys::ReleaseSysCache(row);
-            if names.is_null() {
-                return (i + 1).to_string();
-            }
-            readable(CStr::from_ptr(*names.add(i)).to_bytes())
-        }
+            (!names.is_null()).then(|| readable(CStr::from_ptr(*names.add(i)).to_bytes()))
+        };
+        // SAFETY: the cache is by OID, and has rows of this form.
+        let name = unsafe {
+            let function = (*(*self.0).flinfo).fn_oid;
+            with_row(pg_sys::SysCacheIdentifier::PROCOID, function, name)
+        };
+        name.flatten().unwrap_or_else(|| (i + 1).to_string())
     }
 
     /// A regclass or oid.

@@ -2,15 +2,15 @@
 //! server's SPI.
 
 use std::cell::RefCell;
-use std::ffi::CStr;
-use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::ffi::{c_int, CStr};
+use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use pgrx::pg_sys;
 
-use crate::boundary::Raised;
+use crate::boundary::raised_if;
 use crate::error::internal;
 use crate::ffi;
-use crate::memory::Scratch;
+use crate::memory::{within, Scratch};
 use crate::message::Message;
 use crate::sql::Sql;
 
@@ -23,8 +23,8 @@ pub use rows::{read, QueryRow, Rows};
 pub use saved_plan::SavedPlan;
 use tuple_store::TupleStore;
 
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
+/// Rows that a query of many rows mostly fetches at a time.
+pub const BATCH: i64 = 1000;
 
 /// Fails on a standby, where a function of this name can change nothing, before it has done the rest of its work.
 pub fn not_during_recovery(function: &CStr) {
@@ -103,10 +103,10 @@ impl Session {
                 enrtuples: store.rows() as f64,
             };
             (*table).reldata = store.pointer().cast();
-            let code = pg_sys::SPI_register_relation(table);
-            if code != pg_sys::SPI_OK_REL_REGISTER as i32 {
-                internal!("SPI_register_relation returned {code}");
-            }
+            check(
+                "SPI_register_relation",
+                pg_sys::SPI_register_relation(table),
+            );
         }
     }
 
@@ -114,9 +114,7 @@ impl Session {
     pub fn forget(&self, name: &'static CStr) {
         // SAFETY: the session is connected; a C string.
         let code = unsafe { pg_sys::SPI_unregister_relation(name.as_ptr()) };
-        if code != pg_sys::SPI_OK_REL_UNREGISTER as i32 {
-            internal!("SPI_unregister_relation returned {code}");
-        }
+        check("SPI_unregister_relation", code);
     }
 
     /// Keeps the rows that a statement gives, as a table of this name. A statement that changes rows and returns them
@@ -153,12 +151,8 @@ impl Session {
                 self.read_only,
                 0,
             );
-            if code < 0 {
-                internal!("SPI_execute_with_args returned {code}");
-            }
-            let changed = pg_sys::SPI_processed;
-            pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
-            changed
+            check("SPI_execute_with_args", code);
+            changed()
         }
     }
 
@@ -186,11 +180,7 @@ impl Session {
                 Err(payload) => {
                     ffi::RollbackAndReleaseCurrentSubTransaction();
                     back();
-                    match payload.downcast::<Raised>() {
-                        Ok(raised) if raised.0.is_violation() => Err(raised.0),
-                        Ok(raised) => resume_unwind(raised),
-                        Err(other) => resume_unwind(other),
-                    }
+                    Err(raised_if(payload, Message::is_violation))
                 }
             }
         }
@@ -214,11 +204,8 @@ impl Session {
             let none = std::ptr::null_mut();
             let (values, nulls) = (std::ptr::null_mut(), std::ptr::null());
             let code = ffi::SPI_execute_snapshot(plan, values, nulls, none, none, false, false, 0);
-            if code < 0 {
-                internal!("SPI_execute_snapshot returned {code}");
-            }
-            let changed = pg_sys::SPI_processed;
-            pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
+            check("SPI_execute_snapshot", code);
+            let changed = changed();
             ffi::SPI_freeplan(plan);
             before();
             pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
@@ -339,11 +326,25 @@ impl Session {
     /// Runs in the memory context that was current when the session began: what `run` makes outlives it.
     pub fn in_callers_memory<T>(&self, run: impl FnOnce() -> T) -> T {
         // SAFETY: the context lives as long as the function that began the session runs.
-        unsafe {
-            let before = pg_sys::MemoryContextSwitchTo(self.outside);
-            let result = run();
-            pg_sys::MemoryContextSwitchTo(before);
-            result
-        }
+        unsafe { within(self.outside, run) }
+    }
+}
+
+/// Fails if a function of the SPI has not done what it is for.
+fn check(function: &str, code: c_int) {
+    if code < 0 {
+        internal!("{function} returned {code}");
+    }
+}
+
+/// How many rows the statement that has run has changed; what it returned is freed.
+///
+/// # Safety
+/// A session has just run one.
+unsafe fn changed() -> u64 {
+    // SAFETY: variables of the SPI, which belong to the statement.
+    unsafe {
+        pg_sys::SPI_freetuptable(pg_sys::SPI_tuptable);
+        pg_sys::SPI_processed
     }
 }

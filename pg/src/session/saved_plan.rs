@@ -5,7 +5,7 @@ use std::ffi::CString;
 
 use pgrx::pg_sys;
 
-use super::{QueryRow, Rows, Session};
+use super::{check, QueryRow, Rows, Session};
 use crate::error::internal;
 use crate::ffi;
 use crate::sql::Sql;
@@ -42,9 +42,7 @@ impl<const N: usize> SavedPlan<N> {
         unsafe {
             let nulls = std::ptr::null();
             let code = ffi::SPI_execute_plan(plan, values.as_mut_ptr(), nulls, read_only, 0);
-            if code < 0 {
-                internal!("SPI_execute_plan returned {code}");
-            }
+            check("SPI_execute_plan", code);
             let Some(table) = pg_sys::SPI_tuptable.as_ref() else {
                 return Vec::new();
             };

@@ -8,6 +8,7 @@ use pgrx::pg_sys;
 use crate::check_for_interrupts;
 use crate::error::raise;
 use crate::ffi;
+use crate::output::text_form;
 use crate::values::text::{to_database, utf8};
 use crate::values::varlena::Varlena;
 
@@ -18,17 +19,9 @@ use crate::values::varlena::Varlena;
 /// # Safety
 /// `value` is a `jsonb` that is not NULL.
 pub unsafe fn json_text(value: pg_sys::Datum) -> String {
-    let (mut function, mut is_varlena) = (pg_sys::InvalidOid, false);
-    // SAFETY: a type that exists, and a value of it. The function gives a new zero-terminated string, which is freed
-    // when it has been copied.
-    let text = unsafe {
-        pg_sys::getTypeOutputInfo(pg_sys::JSONBOID, &mut function, &mut is_varlena);
-        let text = ffi::OidOutputFunctionCall(function, value);
-        let copy = utf8(CStr::from_ptr(text).to_bytes());
-        pg_sys::pfree(text.cast());
-        copy
-    };
-    valid(text)
+    // SAFETY: the caller's.
+    let text = unsafe { text_form(value, pg_sys::JSONBOID) };
+    valid(utf8(&text))
 }
 
 fn valid(text: Option<String>) -> String {

@@ -24,8 +24,8 @@ use pgrx::{pg_sys, PgLogLevel};
 use super::prepared::PreparedGuard;
 use super::row::Row;
 use super::trigger::TriggerCall;
+use pg::entry;
 use pg::message::words;
-use pg::{catalog, entry};
 
 /// Does with a row what the action says, and returns whether the row goes on. `found` has the rows that it is similar
 /// to, if they are known; `message` says so.
@@ -69,10 +69,7 @@ pub fn act(
 
 fn notify_skipped(guard: &PreparedGuard, message: Error) {
     let hint = match &guard.skipped {
-        Some(skipped) => words!(
-            " Table \"{}\" has what is left out.",
-            catalog::name(skipped.table.oid)
-        ),
+        Some(skipped) => words!(" Table \"{skipped.table.oid}\" has what is left out."),
         None => words!(" Option \"skipped\" can keep what is left out in a table."),
     };
     message
@@ -142,9 +139,8 @@ pub fn notify_full(call: &TriggerCall, guard: &PreparedGuard) {
     let message = sql_error(
         ERRCODE_WARNING,
         words!(
-            "new row for relation \"{}\" is not compared: more than 90 % of the \
-                bits of its signature are set",
-            catalog::name(guard.top)
+            "new row for relation \"{guard.top}\" is not compared: more than 90 % of the \
+                bits of its signature are set"
         ),
     )
     .detail(
@@ -153,8 +149,7 @@ pub fn notify_full(call: &TriggerCall, guard: &PreparedGuard) {
     )
     .hint(words!(
         "Plan signatures for longer texts, by max_chars; or compare such rows \
-                by option \"saturated\" of trigger \"{}\".",
-        guard.trigger
+                by option \"saturated\" of trigger \"{guard.trigger}\"."
     ));
     guard.about(message).send(PgLogLevel::WARNING);
 }

@@ -14,7 +14,7 @@ use pg::message::words;
 fn permission_denied(table: pg_sys::Oid) -> Error {
     sql_error(
         ERRCODE_INSUFFICIENT_PRIVILEGE,
-        words!("permission denied for table {}", catalog::name(table)),
+        words!("permission denied for table {table}"),
     )
 }
 
@@ -30,13 +30,11 @@ pub fn check_owner(guard: &PreparedGuard) -> Result<()> {
     {
         return Ok(());
     }
+    let what = guard.comparator.reads();
     Err(permission_denied(guard.searched)
         .detail(words!(
-            "Trigger \"{}\" reads it for the owner of table \"{}\", who may not \
-                read its {}, or not those of all rows.",
-            guard.trigger,
-            catalog::name(guard.top),
-            guard.comparator.reads()
+            "Trigger \"{guard.trigger}\" reads it for the owner of table \"{guard.top}\", who may \
+             not read its {what}, or not those of all rows."
         ))
         .hint("Grant that owner SELECT on the block list, without row-level security."))
 }
@@ -61,10 +59,8 @@ pub fn check_written_owner(
     };
     Err(permission_denied(hidden.table.into())
         .detail(words!(
-            "Trigger \"{}\" would enter the key of a row that the current user may \
-                not read into table \"{}\" of this user.",
-            guard.trigger,
-            catalog::name(review)
+            "Trigger \"{guard.trigger}\" would enter the key of a row that the current user may \
+             not read into table \"{review}\" of this user."
         ))
         .hint(
             "Name a table of the guarded table's owner, or grant SELECT on the \

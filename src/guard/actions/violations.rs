@@ -17,7 +17,7 @@ use crate::guard::compare::Change;
 use crate::guard::prepared::PreparedGuard;
 use crate::guard::row::Row;
 use crate::guard::trigger::TriggerCall;
-use pg::catalog::{self, privileges::current_user};
+use pg::catalog::privileges::current_user;
 use pg::message::{sqlstate, words};
 
 /// In class 23, integrity constraint violation; PostgreSQL itself does not use it.
@@ -35,31 +35,26 @@ fn skipped(guard: &PreparedGuard) -> &'static str {
 /// not committed, and its transaction waits for this one.
 pub fn too_similar(guard: &PreparedGuard, found: Option<&SimilarRows>) -> Error {
     let similar_to = match guard.is_list() {
-        true => words!("a row of block list \"{}\"", catalog::name(guard.searched)),
+        true => words!("a row of block list \"{guard.searched}\""),
         false => words!("an existing row"),
     };
+    let skipped = skipped(guard);
     let primary = match &guard.options.message {
         Some(text) => text.to_bytes().to_vec(),
-        None => words!(
-            "new row for relation \"{}\" is {}too similar to {}",
-            catalog::name(guard.top),
-            skipped(guard),
-            similar_to
-        ),
+        None => {
+            words!("new row for relation \"{guard.top}\" is {skipped}too similar to {similar_to}")
+        }
     };
     let hint = match &guard.decisions {
         Some(decisions) => words!(
-            "If they are different, enter that into table \"{}\", or SET \
-                bloom_ident.decide = 'different' for this statement.",
-            catalog::name(decisions.table)
+            "If they are different, enter that into table \"{decisions.table}\", or SET \
+             bloom_ident.decide = 'different' for this statement."
         ),
         None if guard.is_list() => words!(
-            "If the list does not mean this row, raise the threshold of trigger \"{}\".",
-            guard.trigger
+            "If the list does not mean this row, raise the threshold of trigger \"{guard.trigger}\"."
         ),
         None => words!(
-            "Use the existing row; if they are different, raise the threshold of trigger \"{}\".",
-            guard.trigger
+            "Use the existing row; if they are different, raise the threshold of trigger \"{guard.trigger}\"."
         ),
     };
     let in_progress =
@@ -75,28 +70,22 @@ pub fn too_similar(guard: &PreparedGuard, found: Option<&SimilarRows>) -> Error 
 fn detail(guard: &PreparedGuard, found: &SimilarRows) -> Vec<u8> {
     let user = current_user();
     let mut detail = Vec::new();
-    for row in found
-        .best
-        .iter()
-        .filter(|row| rights::may_read(guard, row, user))
-    {
-        let begin = if detail.is_empty() {
-            "Similarity to "
-        } else {
-            ", to "
+    let is_shown = |row: &&SimilarRow| rights::may_read(guard, row, user);
+    for row in found.best.iter().filter(is_shown) {
+        let begin = match detail.is_empty() {
+            true => "Similarity to ",
+            false => ", to ",
         };
-        let similarity = format!(" is {:.4}", row.similarity);
-        detail.extend(words!("{}{}{}", begin, shown(guard, row), similarity));
+        let (row, similarity) = (shown(guard, row), format!("{:.4}", row.similarity));
+        detail.extend(words!("{begin}{row} is {similarity}"));
     }
     if detail.is_empty() {
-        return words!(
-            "The similar rows are not shown, since the current user may not read \
-                them."
-        );
+        let hidden = "The similar rows are not shown, since the current user may not read them.";
+        return hidden.into();
     }
     let more = found.count.saturating_sub(found.best.len() as u64);
     if more > 0 {
-        detail.extend(words!("; {} more", more.to_string()));
+        detail.extend(format!("; {more} more").into_bytes());
     }
     detail.push(b'.');
     detail
@@ -106,8 +95,8 @@ fn detail(guard: &PreparedGuard, found: &SimilarRows) -> Vec<u8> {
 fn shown(guard: &PreparedGuard, row: &SimilarRow) -> Vec<u8> {
     let table = row.table.into();
     match guard.target(table).and_then(|t| t.table.key.as_ref()) {
-        Some(key) => words!("key {}", key.shown(table, &row.key)),
-        None => words!("(ctid)={}", row.key),
+        Some(key) => key.shown(table, &row.key),
+        None => words!("(ctid)={row.key}"),
     }
 }
 
@@ -151,41 +140,31 @@ fn too_different(
     change: &Change,
     keep: f64,
 ) -> Error {
+    let skipped = skipped(guard);
     let primary = words!(
-        "updated row for relation \"{}\" is {}too different from what it was",
-        catalog::name(guard.top),
-        skipped(guard)
+        "updated row for relation \"{guard.top}\" is {skipped}too different from what it was"
     );
     let may_read = rights::may_read_own(guard, current_user());
     let row = match &guard.own.key {
-        Some(key) if may_read => {
-            let text = key.text(old, guard.owner);
-            words!("key {}", key.shown(call.table(), &text))
-        }
+        Some(key) if may_read => key.shown(call.table(), &key.text(old, guard.owner)),
         _ => words!("the row"),
     };
     let detail = match change.lacks {
-        Some(lacks) => words!("The new version of {} has no {}.", row, lacks),
-        None if may_read => words!(
-            "Similarity of {} to its old version is {}, less than {}.",
-            row,
-            format!("{:.4}", change.similarity),
-            keep.to_string()
-        ),
+        Some(lacks) => words!("The new version of {row} has no {lacks}."),
+        None if may_read => {
+            let than = format!("{:.4}, less than {keep}", change.similarity);
+            words!("Similarity of {row} to its old version is {than}.")
+        }
         None => words!(
-            "Its similarity to its old version is not shown, since the current user \
-                may not read the row."
+            "Its similarity to its old version is not shown, since the current user may not read \
+             the row."
         ),
     };
     let hint = match change.lacks {
-        Some(_) => words!(
-            "Delete the row, or disable trigger \"{}\" to empty it.",
-            guard.trigger
-        ),
+        Some(_) => words!("Delete the row, or disable trigger \"{guard.trigger}\" to empty it."),
         None => words!(
-            "Insert another record as a row of its own; if this is a correction, \
-                lower option \"keep\" of trigger \"{}\".",
-            guard.trigger
+            "Insert another record as a row of its own; if this is a correction, lower option \
+             \"keep\" of trigger \"{guard.trigger}\"."
         ),
     };
     guard.about(

@@ -20,7 +20,8 @@ use pg::function::rows::text_datum;
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::{SavedPlan, Session};
-use pg::sql::Sql;
+use pg::sql;
+use pg::sql::{literal, Sql};
 
 /// What a table must be that a guard writes to.
 pub struct TableForm {
@@ -59,7 +60,8 @@ pub static SKIPPED: TableForm = TableForm {
 
 /// A column as a statement declares it.
 fn declared(&(name, of_type): &(&CStr, pg_sys::Oid)) -> Vec<u8> {
-    words!("{} {}", name, catalog::type_name(of_type))
+    let of_type = catalog::type_name(of_type);
+    words!("{name} {of_type}")
 }
 
 impl TableForm {
@@ -70,19 +72,13 @@ impl TableForm {
             (pg_sys::RELKIND_RELATION, pg_sys::RELKIND_PARTITIONED_TABLE);
         if ![table_kind, partitioned].contains(&catalog::kind(table)) {
             let label = self.label.replace("table", "relation");
+            let columns: Vec<_> = self.columns.iter().map(declared).collect();
+            let columns = columns.join(&b", "[..]);
             return Err(sql_error(
                 ERRCODE_WRONG_OBJECT_TYPE,
-                words!("{} \"{}\" is not a table", label, catalog::name(table)),
+                words!("{label} \"{table}\" is not a table"),
             )
-            .hint(words!(
-                "Create it with ({}{}).",
-                self.columns
-                    .iter()
-                    .map(declared)
-                    .collect::<Vec<_>>()
-                    .join(&b", "[..]),
-                self.constraint
-            )));
+            .hint(words!("Create it with ({columns}{self.constraint}).")));
         }
         self.check_columns(table)?;
         let open = OpenRelation::table(table, pg_sys::AccessShareLock);
@@ -105,55 +101,36 @@ impl TableForm {
         if lacking.is_empty() {
             return Ok(());
         }
+        let (listed, quoted) = (lacking.join(&b", "[..]), catalog::quoted(table));
+        let added = lacking.join(&b", ADD "[..]);
         Err(sql_error(
             ERRCODE_UNDEFINED_COLUMN,
-            words!(
-                "{} \"{}\" lacks columns: {}",
-                self.label,
-                catalog::name(table),
-                lacking.join(&b", "[..])
-            ),
+            words!("{self.label} \"{table}\" lacks columns: {listed}"),
         )
-        .hint(words!(
-            "ALTER TABLE {} ADD {}",
-            catalog::quoted(table),
-            lacking.join(&b", ADD "[..])
-        )))
+        .hint(words!("ALTER TABLE {quoted} ADD {added}")))
     }
 
     /// Errors: a column that the guard does not write needs a value.
     fn check_not_null(&self, table: &OpenRelation) -> Result<()> {
         // A trigger may fill a column that has no default.
-        let has_triggers = !table.trigdesc.is_null();
+        let (has_triggers, oid) = (!table.trigdesc.is_null(), table.rd_id);
         for column in columns_of(table) {
             let name = name_of(column);
             let is_written = self.columns.iter().any(|(written, _)| *written == name);
             let is_filled = column.atthasdef || column.attidentity != 0 || has_triggers;
             if column.attnotnull && !column.attisdropped && !is_written && !is_filled {
-                let names: Vec<&[u8]> = self
-                    .columns
-                    .iter()
-                    .map(|(name, _)| name.to_bytes())
-                    .collect();
+                let names = self.columns.iter().map(|(name, _)| name.to_bytes());
+                let names: Vec<&[u8]> = names.collect();
                 let (&last, others) = names.split_last().expect("a form has columns");
+                let others = others.join(&b", "[..]);
+                let (quoted, column) = (catalog::quoted(oid), catalog::quoted_column(name));
                 return Err(sql_error(
                     ERRCODE_INVALID_TABLE_DEFINITION,
-                    words!(
-                        "column \"{}\" of {} \"{}\" is not null and has no default",
-                        name,
-                        self.label,
-                        catalog::name(table.rd_id)
-                    ),
+                    words!("column \"{name}\" of {self.label} \"{oid}\" is not null and has no default"),
                 )
-                .detail(words!(
-                    "The guard enters {} and {}.",
-                    others.join(&b", "[..]),
-                    last
-                ))
+                .detail(words!("The guard enters {others} and {last}."))
                 .hint(words!(
-                    "ALTER TABLE {} ALTER {} DROP NOT NULL, or SET DEFAULT.",
-                    catalog::quoted(table.rd_id),
-                    catalog::quoted_column(name)
+                    "ALTER TABLE {quoted} ALTER {column} DROP NOT NULL, or SET DEFAULT."
                 )));
             }
         }
@@ -170,12 +147,7 @@ impl TableForm {
             if is_deferrable {
                 return Err(sql_error(
                     ERRCODE_INVALID_TABLE_DEFINITION,
-                    words!(
-                        "constraint \"{}\" of {} \"{}\" is deferrable",
-                        catalog::name(oid),
-                        self.label,
-                        catalog::name(table.rd_id)
-                    ),
+                    words!("constraint \"{oid}\" of {self.label} \"{table.rd_id}\" is deferrable"),
                 )
                 .detail(
                     "The guard leaves out what is there already, which PostgreSQL does by \
@@ -261,11 +233,7 @@ impl<const N: usize> WrittenTable<N> {
         }
         Err(sql_error(
             ERRCODE_T_R_SERIALIZATION_FAILURE,
-            words!(
-                "{} \"{}\" was changed while it was written to",
-                self.form.label,
-                catalog::name(self.oid)
-            ),
+            words!("{self.form.label} \"{self.oid}\" was changed while it was written to"),
         )
         .hint("Repeat the transaction."))
     }
@@ -277,18 +245,15 @@ impl WrittenTable<3> {
     ///
     /// Errors: it is no table (42809), lacks columns (42703), or has them of other types (42804).
     pub fn review(table: pg_sys::Oid, with_list: bool) -> Result<WrittenTable<3>> {
-        let mut insert = Sql::with(
-            "INSERT INTO {} (key, duplicate, similarity, found_at) SELECT $1, $2, $3, pg_catalog.now()",
-            &[&table],
+        let mut insert = sql!(
+            "INSERT INTO {table} (key, duplicate, similarity, found_at) SELECT $1, $2, $3, pg_catalog.now()"
         );
         if !with_list {
-            insert = insert
-                .text(" WHERE NOT EXISTS (SELECT FROM ")
-                .only(table)
-                .text(
-                    " AS r WHERE r.key OPERATOR(pg_catalog.=) $2 AND r.duplicate \
-                OPERATOR(pg_catalog.=) $1)",
-                );
+            let only = Sql::new("").only(table);
+            insert = sql!(
+                "{insert} WHERE NOT EXISTS (SELECT FROM {only} AS r \
+                WHERE r.key OPERATOR(pg_catalog.=) $2 AND r.duplicate OPERATOR(pg_catalog.=) $1)"
+            );
         }
         let parameters = [pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::FLOAT8OID];
         WrittenTable::new(table, &REVIEW, insert, parameters)
@@ -318,16 +283,16 @@ impl SkippedTable {
     ///
     /// Errors: those of [`WrittenTable::new`].
     pub fn new(table: pg_sys::Oid, guarded: pg_sys::Oid) -> Result<SkippedTable> {
-        let insert = Sql::new("INSERT INTO ").relation(table).text(
-            " (record, duplicate, similarity, found_at, who) SELECT $1, CASE WHEN \
-                $2 THEN $3 END, CASE WHEN $2 THEN $4 END, pg_catalog.now(), $5",
+        let insert = sql!(
+            "INSERT INTO {table} (record, duplicate, similarity, found_at, who) SELECT $1, CASE WHEN \
+                $2 THEN $3 END, CASE WHEN $2 THEN $4 END, pg_catalog.now(), $5"
         );
         let open = OpenRelation::locked_table(guarded);
         let columns = columns_of(&open).filter(|c| c.attgenerated != 0 && !c.attisdropped);
-        let generated: Vec<_> = columns.map(|c| name_of(c).to_owned()).collect();
-        let to_json = Sql::new("SELECT pg_catalog.to_jsonb($1) OPERATOR(pg_catalog.-) ARRAY[")
-            .list(&generated, |sql, name| sql.literal(name))
-            .text("]::pg_catalog.text[]");
+        let generated = Sql::join(columns.map(name_of).map(literal), ", ");
+        let to_json = sql!(
+            "SELECT pg_catalog.to_jsonb($1) OPERATOR(pg_catalog.-) ARRAY[{generated}]::pg_catalog.text[]"
+        );
         let (text, number) = (pg_sys::TEXTOID, pg_sys::FLOAT8OID);
         // The row, whether a similar one is known, its key, the similarity, and who has entered the row.
         let parameters = [pg_sys::JSONBOID, pg_sys::BOOLOID, text, number, text];

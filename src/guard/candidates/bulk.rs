@@ -11,7 +11,7 @@
 
 use std::cell::RefCell;
 
-use base::Error;
+use base::memory::with_room;
 use pgrx::pg_sys;
 use sigfile::many::{ManySearch, WantedRows, MOST_ROWS};
 use sigfile::{Meta, Pages, Part, RowPage};
@@ -121,9 +121,9 @@ unsafe fn search_ahead(
     }
     let memory = rest.saturating_sub(most * row);
     let mut wanted = WantedRows::with_room(geometry.stride, most).or_raise();
-    let mut rows: Vec<RowAhead> = with_room(most);
+    let mut rows: Vec<RowAhead> = with_room(most).or_raise();
     // What the rows have in the columns within which they are compared.
-    let mut hashes: Vec<u64> = with_room(most);
+    let mut hashes: Vec<u64> = with_room(most).or_raise();
     let mut words = Vec::new();
     let mut add = |tid, signature: &ComparedSignature<'_>, hash| {
         let (row_shape, popcount) = signature.to_words(geometry.stride, &mut words);
@@ -165,14 +165,6 @@ unsafe fn search_ahead(
     Some(rows)
 }
 
-/// Errors: out of memory.
-fn with_room<T>(most: usize) -> Vec<T> {
-    let mut all = Vec::new();
-    let failed = |_| Error::out_of_memory(most * size_of::<T>());
-    all.try_reserve_exact(most).map_err(failed).or_raise();
-    all
-}
-
 /// A target with its index.
 struct OpenTarget<'a> {
     target: &'a SearchTarget,
@@ -193,7 +185,7 @@ impl OpenTarget<'_> {
         let index = unsafe { SigfileIndex::of(&self.index) };
         let geometry = self.meta.geometry(Part::Signatures);
         let tail = TailBlocks::new(&self.meta, Part::Signatures);
-        for page in tail.shared(index, geometry) {
+        for page in tail.shared(index) {
             let page = page.or_raise();
             let rows = RowPage::growing(geometry, page.words());
             search.pass(&rows.map_err(|e| page.locate(e)).or_raise());

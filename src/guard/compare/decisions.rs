@@ -32,7 +32,7 @@ use pg::output::text_form;
 use pg::relation::OpenRelation;
 use pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
 use pg::session::{QueryRow, SavedPlan, Session};
-use pg::sql::Sql;
+use pg::sql;
 use pg::values::text::{known_utf8, readable, server_name};
 use types::settings::{self, Decide};
 
@@ -91,13 +91,9 @@ impl DecisionTable {
             (form.relhassubclass, "Other tables inherit from it."),
         ];
         if let Some((_, fault)) = faults.into_iter().find(|(is_at_fault, _)| *is_at_fault) {
-            let name = catalog::name(table);
             return Err(sql_error(
                 ERRCODE_WRONG_OBJECT_TYPE,
-                words!(
-                    "relation \"{}\" cannot be the decisions of bloom_guard",
-                    name
-                ),
+                words!("relation \"{table}\" cannot be the decisions of bloom_guard"),
             )
             .detail(fault)
             .hint(CREATE));
@@ -106,9 +102,8 @@ impl DecisionTable {
             return Err(sql_error(
                 ERRCODE_INSUFFICIENT_PRIVILEGE,
                 words!(
-                    "table \"{}\" of option \"decisions\" has another owner than the \
-                guarded table",
-                    catalog::name(table)
+                    "table \"{table}\" of option \"decisions\" has another owner than the \
+                guarded table"
                 ),
             )
             .hint("Give it the same owner, who decides then what the guard lets in."));
@@ -129,16 +124,11 @@ impl DecisionTable {
         let Some((index, keys)) = indexes.find_map(|oid| index(oid, [a, b])) else {
             return Err(sql_error(
                 ERRCODE_UNDEFINED_OBJECT,
-                words!(
-                    "table \"{}\" of option \"decisions\" has no index on a and b",
-                    catalog::name(table)
-                ),
+                words!("table \"{table}\" of option \"decisions\" has no index on a and b"),
             )
-            .hint(words!("CREATE INDEX ON {} (a, b)", catalog::quoted(table))));
+            .hint(sql!("CREATE INDEX ON {table} (a, b)").into_bytes()));
         };
-        let insert = Sql::new("INSERT INTO ")
-            .relation(table)
-            .text(" (a, b, decision) VALUES ($1, $2, 'different')");
+        let insert = sql!("INSERT INTO {table} (a, b, decision) VALUES ($1, $2, 'different')");
         Ok(DecisionTable {
             table,
             index,
@@ -165,11 +155,7 @@ fn column(
     let Some(column) = catalog::column(table, name) else {
         return Err(sql_error(
             ERRCODE_UNDEFINED_COLUMN,
-            words!(
-                "table \"{}\" of option \"decisions\" has no column \"{}\"",
-                catalog::name(table),
-                name
-            ),
+            words!("table \"{table}\" of option \"decisions\" has no column \"{name}\""),
         )
         .hint(CREATE));
     };

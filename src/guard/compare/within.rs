@@ -43,10 +43,7 @@ impl WithinColumns {
             if columns.iter().any(|column| column.number == number) {
                 return Err(sql_error(
                     ERRCODE_DUPLICATE_COLUMN,
-                    words!(
-                        "column \"{}\" is named twice in option \"within\" of bloom_guard",
-                        name
-                    ),
+                    words!("column \"{name}\" is named twice in option \"within\" of bloom_guard"),
                 ));
             }
             let (mut of_type, mut typmod) = (pg_sys::InvalidOid, 0);
@@ -64,15 +61,10 @@ impl WithinColumns {
                 let of_type = catalog::type_name(of_type);
                 return Err(sql_error(
                     ERRCODE_UNDEFINED_FUNCTION,
-                    words!(
-                        "could not identify an equality operator for type {}",
-                        of_type
-                    ),
+                    words!("could not identify an equality operator for type {of_type}"),
                 )
                 .detail(words!(
-                    "Option \"within\" of bloom_guard names column \"{}\" of relation \"{}\".",
-                    name,
-                    catalog::name(table)
+                    "Option \"within\" of bloom_guard names column \"{name}\" of relation \"{table}\"."
                 )));
             }
             columns.push(column);
@@ -203,10 +195,7 @@ fn not_within(what: &str, table: pg_sys::Oid, name: &CStr) -> Error {
     sql_error(
         ERRCODE_INVALID_COLUMN_REFERENCE,
         words!(
-            "option \"within\" of bloom_guard cannot name {} \"{}\" of relation \"{}\"",
-            what,
-            name,
-            catalog::name(table)
+            "option \"within\" of bloom_guard cannot name {what} \"{name}\" of relation \"{table}\""
         ),
     )
 }

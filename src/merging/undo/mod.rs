@@ -1,7 +1,6 @@
 //! `bloom_unmerge`: one merge is taken back.
 
 mod inserting;
-mod lookup;
 mod restoring;
 
 use base::Error;

@@ -12,12 +12,9 @@ use crate::pairs::source_columns::has;
 use pg::budget::Budget;
 use pg::catalog::is_of_server;
 use pg::error::{notice, raise, sql_error};
-use pg::session::read;
+use pg::session::{read, BATCH};
 use pg::sql::Sql;
 use pg::values::text::readable;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// What a label takes in memory, about, besides its keys.
 const LABEL_BYTES: usize = 200;

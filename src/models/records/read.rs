@@ -14,12 +14,9 @@ use pg::catalog::{self, is_of_server};
 use pg::error::{raise, sql_error};
 use pg::file::ByteStrings;
 use pg::progress::{self, phases, Progress};
-use pg::session::read;
+use pg::session::{read, BATCH};
 use pg::sql::Sql;
 use pg::values::text::{readable, Text};
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// Most records: a pair of them and a search have room in 64 bits.
 pub const MOST_RECORDS: u32 = 1 << 28;

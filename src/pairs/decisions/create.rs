@@ -3,11 +3,10 @@
 use std::ffi::CStr;
 
 use base::{Error, ErrorKind};
-use linkage::record_hash::RecordHash;
 use pgrx::pg_sys;
 
-use super::hashes::{read_digests, HashColumns};
-use crate::pairs::records::{RecordColumn, Records};
+use super::hashes::each_hash;
+use crate::pairs::records::Records;
 use pg::catalog;
 use pg::entry;
 use pg::error::raise;
@@ -15,7 +14,7 @@ use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::session::not_during_recovery;
 use pg::session::Session;
-use pg::sql::Sql;
+use pg::sql;
 use pg::values::text::{readable, to_database};
 use pg::values::varlena::NewValue;
 
@@ -36,25 +35,21 @@ fn bloom_decisions_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         let schema = pg_sys::get_namespace_name(pg_sys::RangeVarGetCreationNamespace(range));
         (CStr::from_ptr(schema), CStr::from_ptr((*range).relname))
     };
-    let table = Sql::new("").name_in(schema, name);
+    let table = sql!("{schema}.{name}");
     let session = Session::begin(false);
     let execute = |sql| session.run(&sql, &[]);
-    execute(
-        Sql::new("CREATE TABLE ")
-            .sql(&table)
-            .text(
-                " (a pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL, \
-                 b pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL, \
-                 decision pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL \
-                 CHECK (decision OPERATOR(pg_catalog.=) ANY ('{same,different,unsure}'::pg_catalog.text[])), \
-                 who pg_catalog.text NOT NULL DEFAULT CURRENT_USER, \
-                 at pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(), \
-                 note pg_catalog.text, \
-                 hash pg_catalog.text, \
-                 id pg_catalog.int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY)",
-            ),
-    );
-    execute(Sql::new("CREATE INDEX ON ").sql(&table).text(" (a, b)"));
+    execute(sql!(
+        "CREATE TABLE {table} (a pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL, \
+         b pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL, \
+         decision pg_catalog.text COLLATE pg_catalog.\"C\" NOT NULL \
+         CHECK (decision OPERATOR(pg_catalog.=) ANY ('{{same,different,unsure}}'::pg_catalog.text[])), \
+         who pg_catalog.text NOT NULL DEFAULT CURRENT_USER, \
+         at pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(), \
+         note pg_catalog.text, \
+         hash pg_catalog.text, \
+         id pg_catalog.int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY)"
+    ));
+    execute(sql!("CREATE INDEX ON {table} (a, b)"));
     // SAFETY: catalog look-ups of the table that was just made.
     let oid = unsafe {
         pg_sys::get_relname_relid(
@@ -82,19 +77,9 @@ fn bloom_record_hash(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     }
     let records = Records::new(arguments.oid(0), arguments.name(1), Vec::new());
     let relation = readable(catalog::name(records.oid).to_bytes());
-    let columns: Vec<String> = names.iter().map(|name| readable(name.to_bytes())).collect();
-    let of = names
-        .into_iter()
-        .map(|name| RecordColumn::new(records.oid, name, &relation));
-    let of = HashColumns::new(of.collect());
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
-    let mut hash = RecordHash { columns, digest: 0 };
-    read_digests(&records, &[of], |key, digests| {
-        let Some(&Some(digest)) = digests.first() else {
-            return;
-        };
-        hash.digest = digest;
+    each_hash(&records, &names, &relation, |key, hash| {
         rows.make(|| {
             Some([
                 Some(text_datum(key)),

@@ -2,15 +2,16 @@
 
 use std::ffi::CString;
 
-use linkage::record_hash::RecordDigest;
+use linkage::record_hash::{RecordDigest, RecordHash};
 use pgrx::pg_sys;
 
 use crate::pairs::records::{RecordColumn, Records};
 use pg::output::OutputFunction;
 use pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
 use pg::session::read;
+use pg::sql;
 use pg::sql::Sql;
-use pg::values::text::{known_utf8, server_name};
+use pg::values::text::{known_utf8, readable, server_name};
 
 /// Rows fetched at a time. Rows can be wide.
 const BATCH: i64 = 500;
@@ -21,16 +22,11 @@ pub struct HashColumns(Option<Vec<CString>>);
 impl HashColumns {
     /// The relation may not have them any more; then no record has such a hash.
     pub fn find(records: &Records, names: &[String]) -> HashColumns {
-        let find = |name: &String| RecordColumn::find(records.oid, server_name(name)?).ok();
-        let columns: Option<Vec<RecordColumn>> = names.iter().map(find).collect();
-        HashColumns(columns.map(|columns| columns.into_iter().map(|column| column.name).collect()))
-    }
-
-    /// Columns that are there.
-    pub fn new(columns: Vec<RecordColumn>) -> HashColumns {
-        HashColumns(Some(
-            columns.into_iter().map(|column| column.name).collect(),
-        ))
+        let find = |name: &String| {
+            let column = RecordColumn::find(records.oid, server_name(name)?);
+            Some(column.ok()?.name)
+        };
+        HashColumns(names.iter().map(find).collect())
     }
 }
 
@@ -56,9 +52,10 @@ pub fn read_digests(
         .map(|list| Some(list.0.as_ref()?.iter().map(place).collect()))
         .collect();
     let columns = [&records.key.name].into_iter().chain(names.iter().copied());
-    let sql = Sql::new("SELECT ").names(columns.map(|name| name.as_c_str()));
+    let columns = Sql::join(columns, ", ");
+    let sql = sql!("SELECT {columns} FROM {records.oid}");
     let mut fixed = Some(FixedSettings::begin(OF_TEXT_FORMS));
-    let cursor = read(sql.text(" FROM ").relation(records.oid), &[], BATCH);
+    let cursor = read(sql, &[], BATCH);
     let mut key_output = cursor.output(0);
     let mut outputs: Vec<OutputFunction> = (0..names.len()).map(|i| cursor.output(i + 1)).collect();
     let mut values: Vec<Option<Vec<u8>>> = vec![None; names.len()];
@@ -88,6 +85,32 @@ pub fn read_digests(
         }
     });
     fixed.into_iter().for_each(FixedSettings::end);
+}
+
+/// Gives the key of each record that lacks none of some columns, and its hash over these. `relation` is the name of
+/// their relation for messages.
+///
+/// Errors: no such column; as [`read_digests`].
+pub fn each_hash(
+    records: &Records,
+    columns: &[CString],
+    relation: &str,
+    mut each: impl FnMut(&[u8], &RecordHash),
+) {
+    let of = columns.iter().cloned();
+    let of = of.map(|column| RecordColumn::new(records.oid, column, relation).name);
+    let of = HashColumns(Some(of.collect()));
+    let names = columns.iter().map(|column| readable(column.to_bytes()));
+    let mut hash = RecordHash {
+        columns: names.collect(),
+        digest: 0,
+    };
+    read_digests(records, &[of], |key, digests| {
+        if let Some(&Some(digest)) = digests.first() {
+            hash.digest = digest;
+            each(key, &hash);
+        }
+    });
 }
 
 /// Whether the text form of a type is known to be the same whatever the settings are.

@@ -5,7 +5,7 @@ mod create;
 mod hashes;
 mod read;
 
-pub use hashes::{read_digests, HashColumns};
+pub use hashes::each_hash;
 
 use std::cell::Cell;
 

@@ -13,12 +13,9 @@ use crate::pairs::source_columns::{has, refuse};
 use pg::budget::{push, reserve, Budget};
 use pg::check_for_interrupts;
 use pg::error::{raise, sql_error};
-use pg::session::read;
-use pg::sql::Sql;
+use pg::session::{read, BATCH};
+use pg::sql;
 use pg::values::text::readable;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 const NO_HASH: u32 = u32::MAX;
 
@@ -163,15 +160,14 @@ fn read_rows(
     with_hash: bool,
     mut each: impl FnMut([&[u8]; 2], i64, Verdict, Option<[RecordHash; 2]>),
 ) {
-    let sql =
-        Sql::new("SELECT a, b, decision, pg_catalog.dense_rank() OVER (ORDER BY at NULLS FIRST), ")
-            .text(if with_hash {
-                "hash"
-            } else {
-                "NULL::pg_catalog.text"
-            })
-            .text(" FROM ")
-            .relation(oid);
+    let hash = match with_hash {
+        true => "hash",
+        false => "NULL::pg_catalog.text",
+    };
+    let sql = sql!(
+        "SELECT a, b, decision, pg_catalog.dense_rank() OVER (ORDER BY at NULLS FIRST), {hash} \
+         FROM {oid}"
+    );
     let cursor = read(sql, &[], BATCH);
     let mut outputs = [0, 1, 2, 4].map(|i| cursor.output(i));
     cursor.each(|row| {

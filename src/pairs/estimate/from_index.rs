@@ -48,13 +48,10 @@ pub fn estimate(records: &Records, tables: &IndexedTables, threshold: f64) -> Pa
         )
     });
     let making = started.elapsed().as_secs_f64();
-    let whole = indexed.iter().map(|piece| SampledPiece { piece, every: 1 });
-    let thinned = unlisted.iter().map(|(piece, every)| SampledPiece {
-        piece,
-        every: *every,
-    });
+    let whole = indexed.iter().map(|piece| (piece, 1));
+    let thinned = unlisted.iter().map(|(piece, every)| (piece, *every));
     let parts: Vec<SampledPiece<'_>> = whole.chain(thinned).collect();
-    let all: u64 = parts.iter().map(SampledPiece::rows).sum();
+    let all: u64 = parts.iter().map(rows_of).sum();
 
     let mut sample = RowSample::default();
     progress::phase(phases::SEARCHING_SAMPLE, Some(FIRST + MORE));
@@ -100,17 +97,12 @@ pub fn estimate(records: &Records, tables: &IndexedTables, threshold: f64) -> Pa
     }
 }
 
-/// Some rows of a join, of which each stands for `every`.
-struct SampledPiece<'a> {
-    piece: &'a JoinPiece<'a>,
-    every: u32,
-}
+/// Some rows of a join, and for how many rows each of them stands.
+type SampledPiece<'a> = (&'a JoinPiece<'a>, u32);
 
-impl SampledPiece<'_> {
-    /// The rows that it stands for.
-    fn rows(&self) -> u64 {
-        u64::from(self.piece.segment().present()) * u64::from(self.every)
-    }
+/// The rows that they stand for.
+fn rows_of((piece, every): &SampledPiece<'_>) -> u64 {
+    u64::from(piece.segment().present()) * u64::from(*every)
 }
 
 /// Rows that were searched for.
@@ -127,7 +119,7 @@ impl RowSample {
     /// popcounts, so that no stretch is left out.
     fn add(&mut self, parts: &[SampledPiece<'_>], n: u64, threshold: f64, memory: usize) {
         let started = Instant::now();
-        let all: u64 = parts.iter().map(SampledPiece::rows).sum();
+        let all: u64 = parts.iter().map(rows_of).sum();
         let n = n.min(all);
         let mut state = n;
         let mut rows = Vec::new();
@@ -137,15 +129,15 @@ impl RowSample {
             let (from, to) = (stretch * all / n, (stretch + 1) * all / n);
             let mut number = from + random(&mut state) % (to - from).max(1);
             for part in parts {
-                if number < part.rows() {
-                    rows.extend(sample_row(part.piece, number as u32 / part.every));
+                if number < rows_of(part) {
+                    rows.extend(sample_row(part.0, number as u32 / part.1));
                     break;
                 }
-                number -= part.rows();
+                number -= rows_of(part);
             }
         }
-        for part in parts {
-            count_similar(part.piece, &mut rows, threshold, part.every, memory);
+        for &(piece, every) in parts {
+            count_similar(piece, &mut rows, threshold, every, memory);
         }
         self.rows.extend(rows);
         self.asked += n;

@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use sigfile::{Geometry, SignatureRow};
+use sigfile::Geometry;
 use signature::similarity::{LeastCommon, Measure};
 
 use crate::pairs::estimate::PairsEstimate;
-use crate::pairs::join::bands::{rows_of_a_piece, Bands};
-use crate::pairs::join::sorted::{OneShape, Sorted};
+use crate::pairs::join::bands::{join_bands, rows_of_a_piece};
+use crate::pairs::join::sorted::{numbered_row, OneShape, Sorted};
 use crate::pairs::join::{JoinSink, RowPair};
 use crate::pairs::random::random;
 use crate::pairs::records::Records;
@@ -16,15 +16,12 @@ use pg::budget::{reserve, Budget};
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 use pg::progress::{self, phases};
-use pg::session::read;
-use pg::sql::Sql;
+use pg::session::{read, BATCH};
+use pg::sql;
 
 /// Rows of the sample, at most. Comparing all of them takes about a second, and finding the similar ones at 0.8 a part
 /// of it.
 const ROWS: usize = 40_000;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// Some rows of all that were read, each as likely as any other (Algorithm R: J. S. Vitter: Random sampling with a
 /// reservoir, 1985).
@@ -79,13 +76,7 @@ impl Reservoir {
             .zip(&self.popcounts);
         for (i, (words, &popcount)) in all.take(rows).enumerate() {
             check_for_interrupts();
-            let row = SignatureRow {
-                key: 0,
-                words,
-                popcount,
-                threshold: 0.0,
-                tid: i as u64 + 1,
-            };
+            let row = numbered_row(words, popcount, i as u64 + 1);
             sort.push(row).or_raise();
         }
         Sorted::new(sort.finish())
@@ -116,10 +107,7 @@ impl JoinSink for Counter {
 pub fn estimate(records: &Records, threshold: f64) -> PairsEstimate {
     let memory = Budget::of_setting().bytes();
     let column = &records.key.name;
-    let sql = Sql::with(
-        "SELECT {} FROM {} WHERE {} IS NOT NULL",
-        &[column, &records.oid, column],
-    );
+    let sql = sql!("SELECT {column} FROM {records.oid} WHERE {column} IS NOT NULL");
     let mut reservoir = Reservoir::default();
     let (mut state, started) = (1, Instant::now());
     let kind = records.signature_type();
@@ -143,14 +131,8 @@ pub fn estimate(records: &Records, threshold: f64) -> PairsEstimate {
     if let Some(geometry) = reservoir.shape.geometry() {
         let join = |rows: usize, sink: &mut Counter| {
             let started = Instant::now();
-            let bands = Bands {
-                sides: [Some(reservoir.sorted(geometry, rows, memory / 4)), None],
-                linkage: false,
-                segments: &[],
-                threshold,
-                memory: memory / 2,
-            };
-            bands.join(sink);
+            let sides = [Some(reservoir.sorted(geometry, rows, memory / 4)), None];
+            join_bands(sides, false, &[], threshold, memory / 2, sink);
             started.elapsed().as_secs_f64()
         };
         let whole = join(rows, &mut found);

@@ -32,20 +32,6 @@ struct PairsEstimate {
 /// Of a sample with fewer rows that have a pair it is told that the number of pairs is uncertain.
 const FEW: u64 = 10;
 
-impl PairsEstimate {
-    fn tell(&self) {
-        if self.rows < self.all && self.paired < FEW {
-            let PairsEstimate {
-                rows, all, paired, ..
-            } = self;
-            notice!(
-                "{JOB}: {paired} of {rows} sampled rows, of {all} in all, have a pair, so the \
-                 number of pairs is uncertain"
-            );
-        }
-    }
-}
-
 /// `(rel regclass, signature name, threshold float8) RETURNS (pairs float8, seconds float8)`
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_pairs_estimate(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
@@ -62,7 +48,13 @@ fn bloom_pairs_estimate(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         }
         None => from_query::estimate(&records, threshold),
     };
-    estimate.tell();
+    let (rows, all, paired) = (estimate.rows, estimate.all, estimate.paired);
+    if rows < all && paired < FEW {
+        notice!(
+            "{JOB}: {paired} of {rows} sampled rows, of {all} in all, have a pair, so the \
+             number of pairs is uncertain"
+        );
+    }
     record(
         fcinfo,
         [estimate.pairs.into_datum(), estimate.seconds.into_datum()],

@@ -40,11 +40,8 @@ pub fn time(plan: &JoinPlan<'_>, limit: Duration) -> (f64, f64) {
         }
         times.push(worker.time(middle(n), rows));
     }
-    let folding: Vec<f64> = times
-        .iter()
-        .map(|time| time.folding.as_secs_f64())
-        .collect();
-    let folding: Vec<f64> = folding.into_iter().filter(|&time| time > 0.0).collect();
+    let folding = times.iter().map(|time| time.folding.as_secs_f64());
+    let folding: Vec<f64> = folding.filter(|&time| time > 0.0).collect();
     let searching = times.iter().skip(1);
     let searching: Vec<f64> = searching.map(|time| time.searching.as_secs_f64()).collect();
     let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len().max(1) as f64;

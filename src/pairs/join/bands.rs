@@ -42,18 +42,6 @@ fn bands(rows: u32, most: u32) -> Vec<Range<u32>> {
     (0..n).map(|i| at(i)..at(i + 1)).collect()
 }
 
-/// Sorted rows of one or two sides, which are joined band by band.
-pub struct Bands<'a> {
-    /// Both sides of a linkage, or the first alone. Their rows are found as unlisted ones.
-    pub sides: [Option<Sorted>; 2],
-    pub linkage: bool,
-    /// Pieces that are joined with the rows of the other side, too. Without linkage they are of side 1.
-    pub segments: &'a [JoinPiece<'a>],
-    pub threshold: f64,
-    /// Bytes.
-    pub memory: usize,
-}
-
 /// Counts the steps of a join. Progress is told in thousandths of a step.
 struct Steps<'a, S> {
     done: u64,
@@ -76,65 +64,65 @@ impl<S: JoinSink> Steps<'_, S> {
     }
 }
 
-impl Bands<'_> {
-    /// Joins the rows.
-    ///
-    /// Errors: a damaged page; out of memory.
-    pub fn join(self, sink: &mut impl JoinSink) {
-        let Bands {
-            mut sides,
-            linkage,
-            segments,
-            threshold,
-            memory,
-        } = self;
-        let of_side = |rows: &Option<Sorted>| match rows {
-            Some(rows) => bands(rows.rows(), rows_of_a_piece(rows.geometry(), memory)),
-            None => Vec::new(),
-        };
-        let bands = [of_side(&sides[0]), of_side(&sides[1])];
-        let (left, right) = (bands[0].len() as u64, bands[1].len() as u64);
-        let pairs = if linkage {
-            left * right
-        } else {
-            left * (left + 1) / 2
-        };
-        let mut steps = Steps {
-            done: 0,
-            all: pairs + left + right,
-            sink,
-        };
-        for (side, bands_here) in bands.iter().enumerate() {
-            for (i, band) in bands_here.iter().enumerate() {
-                let rows = sides[side].as_mut().expect("it has bands");
-                let table = (TableNumber::UNLISTED[side], side as u8);
-                let first = rows.piece(table, band.clone(), memory / 4);
-                let others = segments.iter().filter(|s| usize::from(s.side()) != side);
-                let pieces = others.chain([&first]);
+/// Joins sorted rows of both sides of a linkage, or of the first alone, band by band. Their rows are found as unlisted
+/// ones. The segments are joined with the rows of the other side, too; without linkage they are of side 1. It takes
+/// `memory` bytes.
+///
+/// Errors: a damaged page; out of memory.
+pub fn join_bands(
+    mut sides: [Option<Sorted>; 2],
+    linkage: bool,
+    segments: &[JoinPiece<'_>],
+    threshold: f64,
+    memory: usize,
+    sink: &mut impl JoinSink,
+) {
+    let of_side = |rows: &Option<Sorted>| match rows {
+        Some(rows) => bands(rows.rows(), rows_of_a_piece(rows.geometry(), memory)),
+        None => Vec::new(),
+    };
+    let bands = [of_side(&sides[0]), of_side(&sides[1])];
+    let (left, right) = (bands[0].len() as u64, bands[1].len() as u64);
+    let pairs = if linkage {
+        left * right
+    } else {
+        left * (left + 1) / 2
+    };
+    let mut steps = Steps {
+        done: 0,
+        all: pairs + left + right,
+        sink,
+    };
+    for (side, bands_here) in bands.iter().enumerate() {
+        for (i, band) in bands_here.iter().enumerate() {
+            let rows = sides[side].as_mut().expect("it has bands");
+            let table = (TableNumber::UNLISTED[side], side as u8);
+            let first = rows.piece(table, band.clone(), memory / 4);
+            let others = segments.iter().filter(|s| usize::from(s.side()) != side);
+            let pieces = others.chain([&first]);
+            let plan = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);
+            steps.run(&plan);
+            let rest: &[Range<u32>] = match (linkage, side) {
+                (true, 0) => &bands[1],
+                (true, _) => continue,
+                (false, _) => {
+                    let plan = JoinPlan::new([&first], Pairing::All, threshold, memory / 4);
+                    steps.run(&plan);
+                    &bands_here[i + 1..]
+                }
+            };
+            let other = usize::from(linkage);
+            for band in rest {
+                let rows = sides[other].as_mut().expect("it has bands");
+                if has_no_similar(first.segment(), rows.popcounts(band), threshold) {
+                    steps.done += 1;
+                    continue;
+                }
+                let table = (TableNumber::UNLISTED[other], 1);
+                let second = rows.piece(table, band.clone(), memory / 4);
+                let pieces = [&first, &second];
                 let plan = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);
                 steps.run(&plan);
-                let rest: &[Range<u32>] = match (linkage, side) {
-                    (true, 0) => &bands[1],
-                    (true, _) => continue,
-                    (false, _) => {
-                        let plan = JoinPlan::new([&first], Pairing::All, threshold, memory / 4);
-                        steps.run(&plan);
-                        &bands_here[i + 1..]
-                    }
-                };
-                let other = usize::from(linkage);
-                for band in rest {
-                    let rows = sides[other].as_mut().expect("it has bands");
-                    if has_no_similar(first.segment(), rows.popcounts(band), threshold) {
-                        steps.done += 1;
-                        continue;
-                    }
-                    let table = (TableNumber::UNLISTED[other], 1);
-                    let second = rows.piece(table, band.clone(), memory / 4);
-                    let pieces = [&first, &second];
-                    let plan = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);
-                    steps.run(&plan);
-                }
             }
         }
     }

@@ -60,11 +60,11 @@ impl OneShape {
 }
 
 /// A signature as a row, whose tid is its number.
-pub fn numbered_row(signature: &RowSignature, number: u64) -> SignatureRow<'_> {
+pub fn numbered_row(words: &[u64], popcount: u32, number: u64) -> SignatureRow<'_> {
     SignatureRow {
         key: 0,
-        words: &signature.words,
-        popcount: signature.popcount,
+        words,
+        popcount,
         threshold: 0.0,
         tid: number,
     }
@@ -96,7 +96,8 @@ impl NumberedRows {
         if self.is_joined {
             let new = || RowSort::new(geometry, self.memory);
             let rows = self.rows.get_or_insert_with(new);
-            rows.push(numbered_row(signature, number)).or_raise();
+            let row = numbered_row(&signature.words, signature.popcount, number);
+            rows.push(row).or_raise();
         }
     }
 

@@ -128,7 +128,7 @@ pub fn unlisted<'a>(
         }
         let blocks = TailBlocks::new(&table.meta, Part::Signatures);
         // SAFETY: the snapshot stays active until the table is closed.
-        let tail = unsafe { blocks.shared_with_snapshot(table.index(), here, table.snapshot) };
+        let tail = unsafe { blocks.shared_with_snapshot(table.index(), table.snapshot) };
         for page in tail {
             let page = page.or_raise();
             words.clear();

@@ -6,10 +6,11 @@ use sigfile::{Geometry, Part, Query, RowShape};
 
 use super::probes::Probes;
 use crate::pairs::from_query::Stream;
-use crate::pairs::join::bands::Bands;
+use crate::pairs::join::bands::join_bands;
+use crate::pairs::join::parallel::{self, Job};
 use crate::pairs::join::sorted::Sorted;
 use crate::pairs::join::unlisted::{unlisted, LocatedPairs, Origins};
-use crate::pairs::join::{parallel, JoinSink, RowPair, TableNumber, TableRow};
+use crate::pairs::join::{JoinSink, RowPair, TableNumber, TableRow};
 use crate::pairs::keys::Keys;
 use crate::pairs::output::{PairOutput, PairSink};
 use crate::pairs::profiles::ProfileComparison;
@@ -49,7 +50,7 @@ pub fn pairs(
     let Some((probes, rows)) = Probes::read(records, &tables.list, tag, memory / 4) else {
         return false;
     };
-    let search = ProbeSearch {
+    let search = Job {
         tables,
         threshold: relations.searched(RowShape::of_tag(tag).measure(), threshold),
         memory: memory / 2,
@@ -99,7 +100,7 @@ pub fn unindexed_side(
         });
     }
     let Some(rows) = rows.sorted() else { return };
-    let search = ProbeSearch {
+    let search = Job {
         tables,
         threshold: relations.searched(RowShape::of_tag(tag).measure(), threshold),
         memory: memory / 2,
@@ -119,13 +120,7 @@ pub fn unindexed_side(
 }
 
 /// A search for rows in the indexes of tables.
-struct ProbeSearch<'a> {
-    tables: &'a IndexedTables,
-    threshold: f64,
-    memory: usize,
-}
-
-impl ProbeSearch<'_> {
+impl Job<'_> {
     /// Gives pairs of the number of a row and of a row that an index has.
     ///
     /// Errors: a damaged index; out of memory.
@@ -205,17 +200,10 @@ impl ProbeSearch<'_> {
     fn together(&self, rows: Sorted, sink: &mut impl JoinSink) {
         let (others, origins) = unlisted(self.tables.of_side(0), self.memory / 2).unzip();
         let segments = parallel::pieces(&self.tables.list, Some(0));
-        let bands = Bands {
-            sides: [Some(rows), others],
-            linkage: true,
-            segments: &segments,
-            threshold: self.threshold,
-            memory: self.memory,
-        };
-        bands.join(&mut LocatedPairs {
-            sink,
-            origins: Origins([None, origins]),
-        });
+        let origins = Origins([None, origins]);
+        let mut sink = LocatedPairs { sink, origins };
+        let (sides, threshold) = ([Some(rows), others], self.threshold);
+        join_bands(sides, true, &segments, threshold, self.memory, &mut sink);
     }
 }
 

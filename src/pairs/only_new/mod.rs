@@ -15,7 +15,8 @@ use crate::pairs::unique::has_equality;
 use pg::catalog::{self, is_of_server};
 use pg::error::{raise, sql_error};
 use pg::function::arguments::Arguments;
-use pg::session::read;
+use pg::session::{read, Session};
+use pg::sql;
 use pg::sql::Sql;
 
 pub use by_index::{pairs as indexed_pairs, unindexed_side};
@@ -61,10 +62,7 @@ impl NewRecords {
 
     /// Errors: a key is null (22004); as a query of the caller's.
     pub fn check(&self) {
-        let sql = Sql::with(
-            "SELECT true FROM {} WHERE key IS NULL LIMIT 1",
-            &[&self.oid],
-        );
+        let sql = sql!("SELECT true FROM {self.oid} WHERE key IS NULL LIMIT 1");
         read(sql, &[], 1).each(|_| {
             let message = format!("key of a record in \"{}\" is null", self.name);
             raise(
@@ -76,42 +74,35 @@ impl NewRecords {
 
     /// How many there are, in a query of the caller's.
     pub fn count(&self) -> u64 {
-        let sql = Sql::new("SELECT pg_catalog.count(*) FROM ").relation(self.oid);
-        let mut count = 0;
-        read(sql, &[], 1).each(|row| count = row.integer(0) as u64);
-        count
+        let sql = sql!("SELECT pg_catalog.count(*) FROM {self.oid}");
+        Session::begin(true).number(&sql, &[]) as u64
     }
 
     /// Selects the keys as they can be compared with a column of the records, each once, under a name.
     fn keys(&self, key: &RecordColumn, name: &str) -> Sql {
-        Sql::with(
-            "SELECT DISTINCT {} AS {} FROM {} WHERE key IS NOT NULL",
-            &[&comparable(key, "key"), &Sql::new(name), &self.oid],
-        )
+        let key = comparable(key, "key");
+        sql!("SELECT DISTINCT {key} AS {name} FROM {self.oid} WHERE key IS NOT NULL")
     }
 
     /// Of the records of a relation, which is called r, whether they are among the new ones.
     pub fn has(&self, key: &RecordColumn) -> Sql {
-        Sql::with("{} ANY ({})", &[&compared(key), &self.keys(key, "key")])
+        let (compared, keys) = (compared(key), self.keys(key, "key"));
+        sql!("{compared} ANY ({keys})")
     }
 
     /// Joins a relation, which is called r, with the new keys, which are a column of n with this name, and NULL for
     /// other records.
     pub fn joined(&self, key: &RecordColumn, name: &str) -> Sql {
-        Sql::with(
-            " LEFT JOIN ({}) AS n ON {} n.{}",
-            &[&self.keys(key, name), &compared(key), &Sql::new(name)],
-        )
+        let (compared, keys) = (compared(key), self.keys(key, name));
+        sql!(" LEFT JOIN ({keys}) AS n ON {compared} n.{name}")
     }
 }
 
 /// Of the records of a relation, which is called r, whether their keys are in an array of texts, which is the
 /// statement's first argument.
 pub fn among(key: &RecordColumn) -> Sql {
-    Sql::with(
-        "{} ANY (SELECT {} FROM pg_catalog.unnest($1) AS u (key))",
-        &[&compared(key), &comparable(key, "u.key")],
-    )
+    let (compared, given) = (compared(key), comparable(key, "u.key"));
+    sql!("{compared} ANY (SELECT {given} FROM pg_catalog.unnest($1) AS u (key))")
 }
 
 /// Whether keys are compared as values; otherwise as text.
@@ -122,18 +113,13 @@ fn is_by_value(key: &RecordColumn) -> bool {
 /// The key of a record in text form, which SQL calls `text`, as it can be compared: as a value of the records' type, so
 /// that an index finds it, unless users may have made a cast of this type, or it has no equality.
 fn comparable(key: &RecordColumn, text: &str) -> Sql {
-    let sql = Sql::new("CAST(").text(text).text(" AS ");
     if !is_by_value(key) {
-        return sql.text("pg_catalog.text) COLLATE pg_catalog.\"C\"");
+        return sql!("CAST({text} AS pg_catalog.text) COLLATE pg_catalog.\"C\"");
     }
     // SAFETY: a catalog look-up of a type that exists.
     let base = unsafe { pg_sys::getBaseType(key.type_oid) };
     let (schema, name) = catalog::type_itself(base);
-    let sql = sql.name_in(&schema, &name).text(")");
-    if key.collation == pg_sys::InvalidOid {
-        return sql;
-    }
-    sql.text(" COLLATE ").collation(key.collation)
+    sql!("CAST({text} AS {schema}.{name})").collate(key.collation)
 }
 
 /// A record's key and the operator that compares it.

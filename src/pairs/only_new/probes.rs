@@ -8,13 +8,10 @@ use crate::pairs::unique::{repeated, Successive};
 use access::{mismatch, RowSort};
 use pg::budget::{push, reserve};
 use pg::error::{raise, OrRaise};
-use pg::session::read;
-use pg::sql::Sql;
+use pg::session::{read, BATCH};
+use pg::sql;
 use pg::tid::Tid;
 use pgrx::pg_sys;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// The columns of the query.
 const TABLE: usize = 0;
@@ -46,18 +43,13 @@ impl Probes {
         let most = memory / (2 * size_of::<TableRow>());
         let mut successive = Successive::new(&records.key);
         let (key, signature) = (&records.key.name, &records.signatures[0].name);
-        let mut sql = Sql::with(
-            "SELECT r.tableoid, r.ctid, r.{}, r.{} FROM {} AS r WHERE r.{} IS NOT NULL AND {}",
-            &[
-                key,
-                signature,
-                &records.oid,
-                signature,
-                &new.has(&records.key),
-            ],
+        let is_new = new.has(&records.key);
+        let mut sql = sql!(
+            "SELECT r.tableoid, r.ctid, r.{key}, r.{signature} FROM {records.oid} AS r \
+             WHERE r.{signature} IS NOT NULL AND {is_new}"
         );
         if successive.is_some() {
-            sql = Sql::with("{} ORDER BY r.{}", &[&sql, key]);
+            sql = sql!("{sql} ORDER BY r.{key}");
         }
         let mut rows = RowSort::new(OneShape::default().layout(tag), memory);
         let (mut places, mut fits, mut last) = (Vec::new(), true, 0);
@@ -91,7 +83,7 @@ impl Probes {
             }
             let number = TableNumber::of_index(last);
             push(&mut places, TableRow::new(number, tid.stored()));
-            let row = numbered_row(&signature, places.len() as u64);
+            let row = numbered_row(&signature.words, signature.popcount, places.len() as u64);
             rows.push(row).or_raise();
             true
         });

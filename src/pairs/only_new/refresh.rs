@@ -16,7 +16,7 @@ use pg::function::rows::new_text;
 use pg::memory::Scratch;
 use pg::session::not_during_recovery;
 use pg::session::{read, Session};
-use pg::sql::Sql;
+use pg::sql;
 use pg::values::array::{float8_array, text_array};
 
 use pg::values::varlena::NewValue;
@@ -96,8 +96,8 @@ impl PairTable {
     ///
     /// Errors: no privilege; a transaction that does not see what others have done to the table meanwhile (40001).
     fn lock(&self) {
-        let sql = Sql::new("LOCK TABLE ").relation(self.oid);
-        Session::begin(false).run(&sql.text(" IN SHARE ROW EXCLUSIVE MODE"), &[]);
+        let sql = sql!("LOCK TABLE {self.oid} IN SHARE ROW EXCLUSIVE MODE");
+        Session::begin(false).run(&sql, &[]);
         // SAFETY: a variable of this process.
         if unsafe { pg_sys::XactIsoLevel } < pg_sys::XACT_REPEATABLE_READ as i32 {
             return;
@@ -121,10 +121,9 @@ impl PairTable {
 
     /// What changes with every change of the table.
     fn state(&self) -> Vec<u8> {
-        let sql = Sql::with(
+        let sql = sql!(
             "SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.sum(pg_catalog.hashtextextended(\
-             pg_catalog.concat(tableoid, ctid, xmin), 0))) FROM {}",
-            &[&self.oid],
+             pg_catalog.concat(tableoid, ctid, xmin), 0))) FROM {self.oid}"
         );
         let cursor = read(sql, &[], 1);
         let mut output = cursor.output(0);
@@ -140,16 +139,16 @@ impl PairTable {
     /// Deletes the pairs of records that have changed, or are no more there.
     fn delete(&self, records: &Records, changed: &NewRecords) -> u64 {
         let (key, signature) = (&records.key, &records.signatures[0].name);
+        let (compared, changed) = (compared(key), changed.keys(key, "key"));
         let mut deleted = 0;
         for column in ["p.a", "p.b"] {
             let column = comparable(key, column);
-            let of_changed = Sql::with(
-                "DELETE FROM {} AS p WHERE {} OPERATOR(pg_catalog.=) ANY ({})",
-                &[&self.oid, &column, &changed.keys(key, "key")],
+            let of_changed = sql!(
+                "DELETE FROM {self.oid} AS p WHERE {column} OPERATOR(pg_catalog.=) ANY ({changed})"
             );
-            let of_gone = Sql::with(
-                "DELETE FROM {} AS p WHERE NOT EXISTS (SELECT FROM {} AS r WHERE r.{} IS NOT NULL AND {} {})",
-                &[&self.oid, &records.oid, signature, &compared(key), &column],
+            let of_gone = sql!(
+                "DELETE FROM {self.oid} AS p WHERE NOT EXISTS \
+                 (SELECT FROM {records.oid} AS r WHERE r.{signature} IS NOT NULL AND {compared} {column})"
             );
             let session = Session::begin(false);
             deleted += session.run(&of_changed, &[]);
@@ -204,10 +203,9 @@ impl PairTable {
             text_array(&mut b),
             float8_array(&mut similarity),
         ];
-        let sql = Sql::with(
-            "INSERT INTO {} (a, b, similarity) SELECT * FROM ROWS FROM \
-             (pg_catalog.unnest($1), pg_catalog.unnest($2), pg_catalog.unnest($3))",
-            &[&self.oid],
+        let sql = sql!(
+            "INSERT INTO {self.oid} (a, b, similarity) SELECT * FROM ROWS FROM \
+             (pg_catalog.unnest($1), pg_catalog.unnest($2), pg_catalog.unnest($3))"
         );
         Session::begin(false).run(&sql, &arguments);
         some

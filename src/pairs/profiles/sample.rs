@@ -3,7 +3,8 @@
 use crate::pairs::random::random;
 use crate::pairs::records::{Records, Relations};
 use pg::check_for_interrupts;
-use pg::session::read;
+use pg::session::{read, BATCH};
+use pg::sql;
 use pg::sql::Sql;
 use types::Bloom;
 
@@ -16,13 +17,11 @@ const MOST: usize = 2000;
 /// Blocks of the tables that are read for a sample, about.
 const BLOCKS: f64 = 400.0;
 
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
-
 /// The bits of each signature of a record, `None` for null.
 pub type SampledProfile = Vec<Option<Vec<u8>>>;
 
 /// Some records of a relation.
+#[derive(Default)]
 pub struct SampleSide {
     pub profiles: Vec<SampledProfile>,
     /// Where each of them was among the rows that were read.
@@ -55,10 +54,8 @@ impl SampleSide {
     /// Of stored profiles.
     pub fn of_profiles(from: &mut Profiles, records: u64, memory: usize) -> SampleSide {
         let mut side = SampleSide {
-            profiles: Vec::new(),
-            places: Vec::new(),
-            least_distance: 0,
             records: records as f64,
+            ..SampleSide::default()
         };
         let (mut state, mut wanted) = (1, records.min(1));
         while (side.profiles.len() as u64) < wanted {
@@ -84,21 +81,15 @@ impl SampleSide {
     /// Errors: what the query fails with.
     fn of_blocks(records: &Records, blocks: f64, memory: usize) -> SampleSide {
         let share = (BLOCKS / blocks.max(1.0)).min(1.0);
-        let columns = records.signatures.iter().map(|column| &column.name);
-        let columns = Sql::new("").list(columns, |sql, name| sql.text("r.").name(name));
-        let mut sql = Sql::with("SELECT {} FROM {} AS r", &[&columns, &records.oid]);
+        let columns = records.signatures.iter();
+        let columns = Sql::join(columns.map(|column| sql!("r.{column.name}")), ", ");
+        let mut sql = sql!("SELECT {columns} FROM {records.oid} AS r");
         // The rows that the method picks are always the same ones, so that a search is done in the same way again.
         if share < 1.0 {
-            let percent = Sql::new(&format!("{:.6}", 100.0 * share));
-            let sampled = "{} TABLESAMPLE pg_catalog.system ({}) REPEATABLE (0)";
-            sql = Sql::with(sampled, &[&sql, &percent]);
+            let percent = format!("{:.6}", 100.0 * share);
+            sql = sql!("{sql} TABLESAMPLE pg_catalog.system ({percent}) REPEATABLE (0)");
         }
-        let mut side = SampleSide {
-            profiles: Vec::new(),
-            places: Vec::new(),
-            least_distance: 0,
-            records: 0.0,
-        };
+        let mut side = SampleSide::default();
         let (mut all, mut most, mut state) = (0u64, MOST, 1);
         let signatures = records.signatures.len();
         read(sql, &[], BATCH).each(|row| {
@@ -112,14 +103,10 @@ impl SampleSide {
                     .collect()
             };
             all += 1;
-            if side.profiles.is_empty() {
-                let profile = read();
-                most = (memory / bytes_of(&profile)).clamp(2, MOST);
-                side.profiles.push(profile);
-                side.places.push(all);
-            } else if side.profiles.len() < most {
+            if side.profiles.len() < most {
                 side.profiles.push(read());
                 side.places.push(all);
+                most = (memory / bytes_of(&side.profiles[0])).clamp(2, MOST);
             } else {
                 let at = (random(&mut state) % all) as usize;
                 if at < most {

@@ -15,6 +15,14 @@ pub struct RecordId {
     pub low: u32,
 }
 
+impl RecordId {
+    /// Of two hashes; of the second one the lower half counts.
+    pub fn new(high: u64, low: u64) -> RecordId {
+        let low = low as u32;
+        RecordId { high, low }
+    }
+}
+
 /// Says of a record whether it may be in a pair: always if it is, and seldom if not.
 struct MayBe {
     words: Vec<u64>,
@@ -101,10 +109,7 @@ impl CandidatePairs {
             .hashers
             .each_ref()
             .map(|hasher| hasher.hash_one((side, key)));
-        RecordId {
-            high,
-            low: low as u32,
-        }
+        RecordId::new(high, low)
     }
 
     /// The identities of the records of a pair, of which the first is of side 0, and the second of `side`.
@@ -145,9 +150,5 @@ impl CandidatePairs {
 
 /// Both records of a candidate.
 pub fn pair_of([a, low, b]: [u64; 3]) -> [RecordId; 2] {
-    let id = |high, low: u64| RecordId {
-        high,
-        low: low as u32,
-    };
-    [id(a, low >> 32), id(b, low)]
+    [RecordId::new(a, low >> 32), RecordId::new(b, low)]
 }

@@ -151,10 +151,7 @@ fn compare_held(
     for [high, low] in seconds {
         check_for_interrupts();
         sink.progress(1);
-        let id = RecordId {
-            high,
-            low: (low >> 32) as u32,
-        };
+        let id = RecordId::new(high, low >> 32);
         if last.replace(id) != Some(id) {
             words.clear();
             let entry = entries.find(file, id);

@@ -11,13 +11,11 @@ use pg::error::OrRaise;
 use pg::file::{RecordSort, SpillVec};
 use pg::function::rows::text_datum;
 use pg::progress::{self, phases};
-use pg::session;
+use pg::session::{self, BATCH};
+use pg::sql;
 use pg::sql::Sql;
 use pg::values::array::text_array;
 use types::Tokens;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// Entries of the index read at a time.
 const BLOCK: u64 = 256;
@@ -39,10 +37,7 @@ pub struct RecordPlace {
 impl From<[u64; 4]> for RecordPlace {
     fn from([high, low, at, words]: [u64; 4]) -> RecordPlace {
         RecordPlace {
-            id: RecordId {
-                high,
-                low: low as u32,
-            },
+            id: RecordId::new(high, low),
             repeated: low & REPEATED != 0,
             at,
             words: words as usize,
@@ -137,7 +132,7 @@ impl TokenFile {
             if let Some(keys) = candidates.keys() {
                 let keys = (0..keys.len() as u32).map(|number| text_datum(keys.key(number)));
                 arguments.push(text_array(&mut keys.collect::<Vec<_>>()));
-                sql = Sql::with("{} AND {}", &[&sql, &only_new::among(&records.key)]);
+                sql = sql.text(" AND ").sql(&only_new::among(&records.key));
             }
             let cursor = session::read(sql, &arguments, BATCH);
             let mut output = cursor.output(0);
@@ -236,8 +231,5 @@ fn query(records: &Records) -> Sql {
     let verified = records.verified.as_ref();
     let tokens = &verified.expect("there are tokens to compare").tokens;
     let (key, signature) = (&records.key.name, &records.signatures[0].name);
-    Sql::with(
-        "SELECT {}, {} FROM {} AS r WHERE {} IS NOT NULL",
-        &[key, &tokens.name, &records.oid, signature],
-    )
+    sql!("SELECT {key}, {tokens.name} FROM {records.oid} AS r WHERE {signature} IS NOT NULL")
 }

@@ -5,7 +5,7 @@ use sigfile::join::{FewJoin, FewRows};
 use sigfile::Geometry;
 
 use crate::pairs::from_query::KeyedOutput;
-use crate::pairs::join::bands::Bands;
+use crate::pairs::join::bands::join_bands;
 use crate::pairs::join::sorted::{numbered_row, OneShape, Sorted};
 use crate::pairs::join::{JoinSink, RowPair};
 use crate::pairs::only_new::numbered;
@@ -118,7 +118,7 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
         });
         let side = &mut self.sides[side];
         side.records += 1;
-        let row = numbered_row(signature, number);
+        let row = numbered_row(&signature.words, signature.popcount, number);
         if let Some(many) = &mut side.many {
             many.push(row).or_raise();
             return;
@@ -174,14 +174,8 @@ impl<'a, 'o> RecordGroup<'a, 'o> {
                 side.spill(geometry, self.memory / 4);
                 side.many.take().map(|rows| Sorted::new(rows.finish()))
             });
-            let bands = Bands {
-                sides: [left, right.filter(|_| linkage)],
-                linkage,
-                segments: &[],
-                threshold,
-                memory: self.memory / 2,
-            };
-            return bands.join(&mut found);
+            let (sides, memory) = ([left, right.filter(|_| linkage)], self.memory / 2);
+            return join_bands(sides, linkage, &[], threshold, memory, &mut found);
         }
         let mut tick = check_for_interrupts;
         let mut hit = |a, b, similarity| {

@@ -16,12 +16,10 @@ use pg::catalog;
 use pg::error::{raise, sql_error};
 use pg::function::arguments::Arguments;
 use pg::progress::{self, phases};
-use pg::session::{read, QueryRow};
+use pg::session::{read, QueryRow, BATCH};
+use pg::sql;
 use pg::sql::Sql;
 use pg::values::text::readable;
-
-/// Rows fetched at a time.
-const BATCH: i64 = 1000;
 
 /// The columns of the query: the side of the record, 0 or 1, its key, its signature, and, for new records where only
 /// these are searched for, what is not NULL; behind them those that must be equal.
@@ -51,15 +49,11 @@ pub fn are_few(relations: Relations<'_>) -> bool {
 }
 
 fn has_few(records: &Records) -> bool {
-    let names = records.within.iter().map(|column| column.name.as_c_str());
-    let sql = Sql::with(
+    let names = Sql::join(records.within.iter().map(|column| &column.name), ", ");
+    let condition = condition(records);
+    let sql = sql!(
         "SELECT pg_catalog.sum(n), pg_catalog.sum(n OPERATOR(pg_catalog.*) n) FROM \
-         (SELECT pg_catalog.count(*)::pg_catalog.float8 AS n FROM {} AS r{} GROUP BY {}) AS g",
-        &[
-            &records.oid,
-            &condition(records),
-            &Sql::new("").names(names),
-        ],
+         (SELECT pg_catalog.count(*)::pg_catalog.float8 AS n FROM {records.oid} AS r{condition} GROUP BY {names}) AS g"
     );
     let mut is_few = false;
     read(sql, &[], 1).each(|row| {
@@ -73,10 +67,10 @@ fn has_few(records: &Records) -> bool {
 /// The records, which are called r, with a signature and without a NULL in the columns that must be equal.
 fn condition(records: &Records) -> Sql {
     let signature = &records.signatures[0].name;
-    let has_signature = Sql::with(" WHERE r.{} IS NOT NULL", &[signature]);
+    let has_signature = sql!(" WHERE r.{signature} IS NOT NULL");
     records.within.iter().fold(has_signature, |sql, column| {
         // IS NOT NULL of a row would ask for all of its columns.
-        Sql::with("{} AND r.{} IS DISTINCT FROM NULL", &[&sql, &column.name])
+        sql!("{sql} AND r.{column.name} IS DISTINCT FROM NULL")
     })
 }
 
@@ -138,44 +132,37 @@ fn value(row: QueryRow<'_>, i: usize) -> pg_sys::Datum {
 /// and then of the keys if `ordered`.
 fn query(relations: Relations<'_>, ordered: bool) -> Sql {
     let part = |side: &str, records: &Records| {
-        let key = &records.key.name;
+        let (key, signature) = (&records.key.name, &records.signatures[0].name);
         // Keys of two relations can be of different types.
         let key = match relations.right {
-            None => Sql::with("r.{}", &[key]),
-            Some(_) => Sql::with(
-                "CASE WHEN r.{} IS NOT NULL THEN pg_catalog.format('%s', r.{}) END",
-                &[key, key],
-            ),
+            None => sql!("r.{key}"),
+            Some(_) => {
+                sql!("CASE WHEN r.{key} IS NOT NULL THEN pg_catalog.format('%s', r.{key}) END")
+            }
         };
         let (is_new, new) = match &records.new {
             Some(new) => ("n.key IS NOT NULL OR NULL", new.joined(&records.key, "key")),
             None => ("NULL::pg_catalog.bool", Sql::new("")),
         };
-        let within = records.within.iter().fold(Sql::new(""), |sql, column| {
-            Sql::with("{}, r.{}", &[&sql, &column.name])
-        });
-        Sql::with(
-            "SELECT {}, {}, r.{}, {}{} FROM {} AS r{}{}",
-            &[
-                &Sql::new(side),
-                &key,
-                &records.signatures[0].name,
-                &Sql::new(is_new),
-                &within,
-                &records.oid,
-                &new,
-                &condition(records),
-            ],
+        let within = records
+            .within
+            .iter()
+            .map(|column| sql!(", r.{column.name}"));
+        let (within, condition) = (Sql::join(within, ""), condition(records));
+        sql!(
+            "SELECT {side}, {key}, r.{signature}, {is_new}{within} \
+             FROM {records.oid} AS r{new}{condition}"
         )
     };
-    let mut sql = part("0", relations.left);
-    if let Some(right) = relations.right {
-        sql = sql.text(" UNION ALL ").sql(&part("1", right));
-    }
+    let parts = relations.each().zip(["0", "1"]);
+    let parts = Sql::join(
+        parts.map(|(records, side)| part(side, records)),
+        " UNION ALL ",
+    );
     let places = relations.left.within.len();
     let numbers = (EQUAL..EQUAL + places).chain(ordered.then_some(KEY));
-    sql.text(" ORDER BY ")
-        .list(numbers, |sql, i| sql.text(&(i + 1).to_string()))
+    let order = Sql::join(numbers.map(|i| i + 1), ", ");
+    sql!("{parts} ORDER BY {order}")
 }
 
 /// The names that argument `i` gives, a name[]; `None` for NULL.

@@ -1,33 +1,32 @@
 //! `bloom_report_pairs` and `bloom_report_linkage`: a report of pairs that were found before.
 
-mod find;
-mod origin;
 mod values;
 
+use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
+use linkage::clusters::Links;
 use linkage::model::json::read_model;
 use linkage::model::Explainer;
 use pgrx::pg_sys;
 
-pub use self::find::PairFacts;
-pub use self::origin::PairsOrigin;
-use super::facts::names;
+use super::facts::{names, Facts};
+use super::histogram::hundredth;
 use super::review::{block, of_signatures, ReviewSubject};
-use super::survey::Known;
-use super::{limits, made, pairs_html};
-use crate::clusters::Source;
+use super::survey::{Known, Survey};
+use super::{arguments, html, limits, literal, made, name_array, Limits};
+use crate::clusters::{Method, PairList, Source};
 use crate::models::field_columns;
 use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::{Records, Relations};
 use pg::catalog::{self, quoted};
-use pg::entry;
 use pg::error::OrRaise;
 use pg::function::arguments::Arguments;
 use pg::function::rows::text_datum;
 use pg::progress::{self, phases};
 use pg::values::text::{readable, to_database};
 use pg::values::varlena::NewValue;
+use pg::{check_for_interrupts, entry};
 
 /// `(pairs regclass, rel regclass, key name, columns name[], model jsonb, truth regclass, decisions regclass) RETURNS
 /// text`
@@ -116,13 +115,17 @@ fn report(
     };
     let known = Known::read(true_in.as_ref(), decisions, relations);
     let limits = limits();
-    let mut found = find::find(&source, &known, &limits);
+    let mut found = PairFacts {
+        facts: find(&source, &known, &limits),
+        missing: 0,
+        model,
+        texts: HashMap::new(),
+    };
     found.facts.more_columns = shown.len().saturating_sub(limits.columns);
     shown.truncate(limits.columns);
     values::take(&mut found, &records, &shown, &fields);
     found.facts.mark_stale(&known);
     found.facts.drop_empty_columns();
-    found.model = model;
     let of_model = fields.iter().flatten().map(|field| field.name.clone());
     let of_signatures = records.iter().flat_map(|of| of_signatures(of.oid));
     let used: Vec<CString> = match origin.has_model {
@@ -144,11 +147,96 @@ fn report(
         model: found.model.as_ref(),
         texts: Some(&found.texts),
         searched: false,
-        total: found.all,
         decisions: origin.decisions.as_deref(),
     };
     let data = block(&found.facts, &subject);
     progress::phase(phases::WRITING_REPORT, None);
-    let page = pairs_html::html(&found, &origin, &data);
+    let page = html::pairs_html(&found, &origin, &data);
     NewValue(text_datum(&to_database(&page)))
+}
+
+/// Where a report of pairs comes from. Names are as SQL writes them.
+pub struct PairsOrigin {
+    pub function: &'static str,
+    pub pairs: String,
+    /// The relations of the records, each with its key: one, or two that are linked.
+    pub relations: Vec<(String, String)>,
+    pub method: &'static str,
+    pub columns: Option<Vec<String>>,
+    pub has_model: bool,
+    pub truth: Option<String>,
+    pub decisions: Option<String>,
+    pub database: String,
+    pub date: String,
+    pub server: String,
+}
+
+impl PairsOrigin {
+    /// The statement that makes this report. A model is too long to be in it, and stands as a variable of psql.
+    pub fn statement(&self) -> String {
+        let mut sql = format!("SELECT {}({}", self.function, literal(&self.pairs));
+        for (relation, key) in &self.relations {
+            sql.push_str(&format!(", {}, {}", literal(relation), literal(key)));
+        }
+        let text = |text: &Option<String>| text.as_deref().map(literal);
+        let given = [
+            ("columns", self.columns.as_deref().map(name_array)),
+            ("model", self.has_model.then(|| ":'model'".to_owned())),
+            ("truth", text(&self.truth)),
+            ("decisions", text(&self.decisions)),
+        ];
+        sql + &arguments(given, ",\n    ") + ");"
+    }
+}
+
+/// Pairs of this probability are taken for matches.
+const CUT: f64 = 0.5;
+
+/// Everything that a report of pairs says.
+pub struct PairFacts {
+    pub facts: Facts,
+    /// How many records are shown that the relation does not have.
+    pub missing: usize,
+    pub model: Option<Explainer>,
+    /// The values of the model's fields of the records that are shown, by key.
+    pub texts: HashMap<Vec<u8>, Vec<Option<String>>>,
+}
+
+/// Reads the pairs. Values of records, and the model, are left out.
+///
+/// Errors: more than maintenance_work_mem; as reading pairs.
+fn find(source: &Source, known: &Known, limits: &Limits) -> Facts {
+    let method = Method::Centre;
+    let overhead = known.grouping(0.0, method).overhead(known.memory());
+    let mut list = PairList::new(overhead.of_report()).of_sides(source.sides);
+    list.read(source.similar_rows(), &source.name, 0.0);
+    let (pairs, keys) = list.finish();
+    let mut least = 1.0f64;
+    for pair in &pairs {
+        check_for_interrupts();
+        least = least.min(pair.similarity);
+    }
+    let threshold = match source.value {
+        "probability" => CUT,
+        _ => hundredth(least),
+    };
+    let searched = hundredth(least.min(threshold));
+
+    progress::phase(phases::MEASURING, None);
+    // Links have each pair once.
+    let links = Links::new(keys.len() as u32, &pairs, check_for_interrupts).or_raise();
+    let mut survey = Survey::new(known, threshold, searched, limits);
+    let mut records = 0;
+    for i in 0..links.records() {
+        records += u64::from(!links.from(i).is_empty());
+        for link in links.from(i).iter().take_while(|link| link.to < i) {
+            check_for_interrupts();
+            let of = [i, link.to];
+            survey.take(of.map(|n| keys.key(n)), of, link.similarity);
+        }
+    }
+    drop(links);
+    let mut facts = Facts::new(survey, pairs, keys, method, None, limits);
+    (facts.measure, facts.sides, facts.rows) = (source.value, source.sides, records);
+    facts
 }

@@ -2,9 +2,8 @@
 
 use std::ffi::{CStr, CString};
 
-use super::super::facts::{self, beginning};
-use super::super::hashes::hashes;
-use super::find::PairFacts;
+use super::super::facts::{self, beginning, hashes};
+use super::PairFacts;
 use crate::models::field_value;
 use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::{RecordColumn, Records};

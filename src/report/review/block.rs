@@ -9,14 +9,12 @@ use serde::Serialize;
 use text::ngram;
 
 use super::super::facts::Facts;
+use super::super::html::{name_of, UNFIT};
 use super::super::survey::Known;
 use super::super::value::{cut, SHOWN};
 use super::{Counts, ShownPair};
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
-
-/// Stands for characters that would not be seen.
-const UNFIT: char = '\u{fffd}';
 
 /// What the page is about, besides its facts.
 pub struct ReviewSubject<'a> {
@@ -32,8 +30,6 @@ pub struct ReviewSubject<'a> {
     pub texts: Option<&'a HashMap<Vec<u8>, Vec<Option<String>>>>,
     /// The pairs were searched for, and not given.
     pub searched: bool,
-    /// How many pairs there are.
-    pub total: u64,
     /// The table of the decisions, as SQL writes it.
     pub decisions: Option<&'a str>,
 }
@@ -159,11 +155,6 @@ fn lacking(subject: &ReviewSubject, column: &String) -> Vec<usize> {
     lacking.map(|(side, _)| *side).collect()
 }
 
-/// A name as readers see it.
-fn seen(name: &str) -> String {
-    cut(name, usize::MAX, UNFIT)
-}
-
 /// A number with so many decimals, which takes less room.
 fn rounded(x: f64, decimals: i32) -> f64 {
     let ten = 10f64.powi(decimals);
@@ -235,18 +226,18 @@ pub fn block(facts: &Facts, subject: &ReviewSubject) -> String {
     });
     let columns = facts.columns.iter().zip(&used);
     let relations = subject.relations.iter();
-    let relations = relations.map(|(name, key)| (seen(name), seen(key)));
+    let relations = relations.map(|(name, key)| (name_of(name), name_of(key)));
     let block = PageBlock {
         measure: facts.measure,
         threshold: facts.threshold,
         least: facts.searched,
         searched: subject.searched,
-        total: subject.total,
+        total: facts.histogram.total(),
         relations: relations.collect(),
         decisions: subject.decisions,
         columns: columns
             .map(|(name, &used)| ColumnBlock {
-                name: seen(name),
+                name: name_of(name),
                 used,
                 lacking: lacking(subject, name),
             })
@@ -293,7 +284,7 @@ fn why(subject: &ReviewSubject, pair: &ShownPair, words: &mut WordList) -> Vec<(
     let pattern = explainer.pattern(a, b).or_raise();
     let addends = explainer.explain(pattern, model.records, model.all_pairs);
     let why = addends.iter().map(|addend| {
-        let text = seen(addend.words.as_deref().unwrap_or(""));
+        let text = name_of(addend.words.as_deref().unwrap_or(""));
         (rounded(addend.bits, 2), words.number(&text))
     });
     why.collect()

@@ -43,14 +43,10 @@ impl MergeStep<'_, '_> {
         self.reserve(chain_pages(words.len()) + lists, 0)?;
         let written = self.merge.written as usize;
         let mut spare = self.waiting_blocks()?;
-        let new = |block: Option<u32>| match block {
-            Some(block) => index.reused(block),
-            None => index.extended(),
-        };
         let log = (PageLog::Each, PageKind::Map, self.merge.generation);
         let map = write_chain(log, &words, META, || {
             check_for_interrupts();
-            new(spare.pop())
+            index.page_for(spare.pop())
         });
         let entry = map.first().map(|&first| SegmentEntry {
             generation: self.merge.generation,
@@ -69,7 +65,7 @@ impl MergeStep<'_, '_> {
         let mut merges = self.lock.merges(&self.meta)?;
         merges.retain(|merge| merge.generation != self.merge.generation);
         let write = |content: &mut [u64]| encode(&merges, content);
-        let page = || new(pages.pop());
+        let page = || index.page_for(pages.pop());
         let change = |meta: &mut Meta| {
             meta.stock.extend(spare);
             self.change(meta, entry, merges.len());

@@ -208,10 +208,7 @@ impl<'r> MergeStep<'_, 'r> {
         };
         let block = split(word).0;
         let own = (&self.merge, &self.list);
-        Ok(match can_be_written(index, own, block)? {
-            true => index.reused(block),
-            false => index.extended(),
-        })
+        Ok(index.page_for(can_be_written(index, own, block)?.then_some(block)))
     }
 
     /// The blocks that wait and can be written to.

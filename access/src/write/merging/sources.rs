@@ -11,6 +11,7 @@ use sigfile::merging::{MergedChunk, Phase, RowPosition};
 use sigfile::rows::order_of;
 use sigfile::{Geometry, Meta, Pages, Part, RowPage, RowPageMut, SegmentMerge, SignatureRow};
 use std::ops::Range;
+use std::ptr::null_mut;
 use std::rc::Rc;
 
 /// A segment that is merged. A page of it is copied, so that none is locked while others are written.
@@ -96,7 +97,7 @@ impl<'a> TailSource<'a> {
         let most = pages.len() * capacity;
         let mut rows = with_room(most)?;
         // A page that was closed before it was full lacks some.
-        for (number, page) in pages.shared(index, geometry).enumerate() {
+        for (number, page) in pages.shared(index).enumerate() {
             let page = page?;
             let here = page.checked_rows()?;
             let first = number * capacity;
@@ -126,7 +127,8 @@ impl<'a> TailSource<'a> {
             number as usize / self.geometry.capacity,
             number as usize % self.geometry.capacity,
         );
-        let page = self.pages.read(self.index, self.geometry, page)?;
+        // SAFETY: there is no snapshot.
+        let page = unsafe { self.pages.read(self.index, page, null_mut()) }?;
         let row = page.rows()?.checked(at).map_err(|e| page.locate(e))?;
         if row.order() != order {
             return Err(page.locate(Error::damaged(format!("row {at} has changed"))));

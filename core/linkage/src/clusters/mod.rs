@@ -14,7 +14,6 @@ mod forest;
 pub mod links;
 pub mod quality;
 pub mod succession;
-mod sums;
 pub mod sweep;
 #[cfg(test)]
 mod tests;

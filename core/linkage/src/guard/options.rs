@@ -8,36 +8,22 @@ use std::ffi::{CStr, CString};
 
 use base::{Error, Result};
 
-/// What happens to a row that is too similar to another one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum GuardAction {
-    /// The statement fails.
-    Reject,
-    /// A warning is sent.
-    Warn,
-    /// A notice is sent, and the row is left out.
-    Skip,
-    /// The pair is written to the review table.
-    Flag,
+base::named! {
+    /// What happens to a row that is too similar to another one.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum GuardAction {
+        /// The statement fails.
+        Reject = "reject",
+        /// A warning is sent.
+        Warn = "warn",
+        /// A notice is sent, and the row is left out.
+        Skip = "skip",
+        /// The pair is written to the review table.
+        Flag = "flag",
+    }
 }
 
 impl GuardAction {
-    /// All that there are, as the trigger's arguments name them.
-    const NAMED: [(&'static str, GuardAction); 4] = [
-        ("reject", GuardAction::Reject),
-        ("warn", GuardAction::Warn),
-        ("skip", GuardAction::Skip),
-        ("flag", GuardAction::Flag),
-    ];
-
-    /// As the trigger's arguments name it.
-    pub fn name(self) -> &'static str {
-        let mut named = GuardAction::NAMED.iter();
-        named
-            .find(|(_, action)| *action == self)
-            .map_or("", |(name, _)| name)
-    }
-
     /// Whether the trigger must fire BEFORE the event. Otherwise it must fire AFTER it.
     pub fn is_before(self) -> bool {
         self == GuardAction::Skip
@@ -84,19 +70,7 @@ pub struct GuardArguments {
 }
 
 /// The options that may stand behind the action.
-const OPTIONS: [&str; 11] = [
-    "review",
-    "skipped",
-    "blocklist",
-    "blocklist_column",
-    "message",
-    "keep",
-    "within",
-    "verify",
-    "margin",
-    "saturated",
-    "decisions",
-];
+const OPTIONS: &str = "review skipped blocklist blocklist_column message keep within verify margin saturated decisions";
 
 impl GuardArguments {
     /// Errors: an argument that is not understood, or that does not fit the others.
@@ -113,8 +87,8 @@ impl GuardArguments {
         let similarity = "Write a similarity, such as 0.85.";
         let threshold = parse_number("threshold", threshold.as_ref(), similarity)?;
         let name = action.as_ref().to_bytes();
-        let mut named = GuardAction::NAMED.iter();
-        let Some(&(_, action)) = named.find(|(known, _)| known.as_bytes() == name) else {
+        let known = std::str::from_utf8(name).ok().and_then(GuardAction::named);
+        let Some(action) = known else {
             let parts = [b"unrecognized action \"", name, b"\" of bloom_guard"];
             return invalid(&parts, "Actions are reject, warn, skip and flag.");
         };
@@ -233,7 +207,7 @@ fn parse_options(options: &[impl AsRef<CStr>]) -> Result<HashMap<&[u8], &CStr>> 
     let mut given = HashMap::new();
     for pair in options.chunks(2) {
         let name = pair[0].as_ref().to_bytes();
-        if !OPTIONS.iter().any(|option| option.as_bytes() == name) {
+        if !OPTIONS.split(' ').any(|option| option.as_bytes() == name) {
             return invalid(
                 &[b"unrecognized option \"", name, b"\" of bloom_guard"],
                 "Options are review, skipped, blocklist, blocklist_column, message, keep, within, \

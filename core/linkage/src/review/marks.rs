@@ -3,8 +3,10 @@
 //! Words are compared first. Words that both have are the same wherever they stand. What is between them is compared
 //! letter by letter if the words are like each other, and marked as a whole if single letters would be confetti.
 
-use super::common::longest;
-use super::letters::{Parsed, Word};
+use text::{is_letter_or_digit, scan};
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::parts::longest;
 
 /// How a part of a value compares with the other value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -313,5 +315,64 @@ fn signs(sides: &mut [MarkedSide; 2]) {
 impl std::fmt::Debug for Word {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:?}", self.letters)
+    }
+}
+
+// A value as its characters, its words, and what each contributes to the normal form.
+
+/// A character as readers take it: a grapheme cluster.
+struct Letter<'a> {
+    pub text: &'a str,
+    /// Its normal form, empty for what is no letter and no digit.
+    pub normal: Vec<u8>,
+}
+
+/// A word: letters, and what stands within it without ending it.
+struct Word {
+    /// The first letter, and the one behind the last.
+    pub letters: std::ops::Range<usize>,
+    pub normal: Vec<u8>,
+}
+
+/// The characters of a value and the words that they make.
+struct Parsed<'a> {
+    pub letters: Vec<Letter<'a>>,
+    pub words: Vec<Word>,
+}
+
+impl<'a> Parsed<'a> {
+    pub fn new(value: &'a str) -> Parsed<'a> {
+        let mut letters = Vec::new();
+        let mut words: Vec<Word> = Vec::new();
+        // Whether the next letter begins a word.
+        let mut ended = true;
+        for text in value.graphemes(true) {
+            let mut normal = Vec::new();
+            let mut ends = false;
+            let symbols = &mut |symbol: text::Symbol| match symbol.ordinal() {
+                Some(ordinal) => normal.push(ordinal),
+                None => ends |= symbol == text::Symbol::SEPARATOR,
+            };
+            scan(text, symbols, || ());
+            let i = letters.len();
+            if normal.is_empty() {
+                // A letter that says nothing by itself ends no word.
+                ended |= ends && !text.chars().any(is_letter_or_digit);
+            } else {
+                match words.last_mut() {
+                    Some(word) if !ended => {
+                        word.letters.end = i + 1;
+                        word.normal.extend_from_slice(&normal);
+                    }
+                    _ => words.push(Word {
+                        letters: i..i + 1,
+                        normal: normal.clone(),
+                    }),
+                }
+                ended = false;
+            }
+            letters.push(Letter { text, normal });
+        }
+        Parsed { letters, words }
     }
 }

@@ -1,9 +1,7 @@
 //! What a page needs on which people decide about pairs: which of them are shown, and how two values differ as
 //! signatures see them.
 
-mod common;
 mod data_block;
-mod letters;
 mod marks;
 mod parts;
 mod sample;

@@ -22,19 +22,15 @@
 //! Other lines say what a word is: `stop`, no name; `kind`, a kind of street; `state`, the code of a state of the USA,
 //! which stays as it is where one is written; `unit`, a unit behind a number.
 
-mod own;
 mod pieces;
 mod place;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::LazyLock;
 
-pub use own::{own_candidates, MOST_OWN_WORDS};
-
+use base::{Error, Result};
 use pieces::{dictionary, for_each_piece, Dictionary, Piece};
 use place::{Place, BEHIND};
-
-use base::{Error, Result};
 
 /// The words of `text` in their normal form, with blanks between them, and abbreviations of the language written out.
 /// `tick` is called now and then.
@@ -67,10 +63,10 @@ pub fn expand_with(
         if window.len() < MOST_OWN_WORDS {
             return Ok(());
         }
-        let next = own::take_own(&mut window, own);
+        let next = take_own(&mut window, own);
         next.map_or(Ok(()), |piece| written.add(piece))
     })?;
-    while let Some(piece) = own::take_own(&mut window, own) {
+    while let Some(piece) = take_own(&mut window, own) {
         written.add(piece)?;
     }
     written.finish()
@@ -221,6 +217,64 @@ impl Dictionary {
     }
 }
 
+// Abbreviations of one's own, of several words.
+
+/// Most words of an abbreviation of one's own.
+pub const MOST_OWN_WORDS: usize = 8;
+
+/// Takes the first piece of those that wait, or as many as an abbreviation of `own` has words, written out.
+fn take_own(window: &mut VecDeque<Piece>, own: &HashMap<String, String>) -> Option<Piece> {
+    let within = window.iter().position(|piece| piece.last);
+    let most = within.map_or(window.len(), |at| at + 1);
+    for n in (1..=most).rev() {
+        if let Some(long) = own.get(&joined(window.iter().take(n))) {
+            let last = window
+                .drain(..n)
+                .next_back()
+                .is_some_and(|piece| piece.last);
+            return Some(Piece::written_out(long, last));
+        }
+    }
+    window.pop_front()
+}
+
+fn joined<'a>(pieces: impl Iterator<Item = &'a Piece>) -> String {
+    let words: Vec<&str> = pieces.map(|piece| piece.normal.as_str()).collect();
+    words.join(" ")
+}
+
+/// What [`super::expand_with`] asks its own abbreviations for; `None` if the text has more than `most` words.
+///
+/// Errors: as [`super::expand`].
+pub fn own_candidates(
+    text: &str,
+    language: &str,
+    version: i64,
+    most: usize,
+    tick: impl FnMut(),
+) -> Result<Option<Vec<String>>> {
+    let mut pieces = vec![];
+    let mut many = false;
+    for_each_piece(dictionary(language, version)?, text, tick, |piece| {
+        many |= pieces.len() == most;
+        if !many {
+            pieces.push(piece);
+        }
+        Ok(())
+    })?;
+    if many {
+        return Ok(None);
+    }
+    let mut all = vec![];
+    for from in 0..pieces.len() {
+        let behind = &pieces[from..pieces.len().min(from + MOST_OWN_WORDS)];
+        let within = behind.iter().position(|piece| piece.last);
+        let end = within.map_or(behind.len(), |at| at + 1);
+        all.extend((1..=end).map(|n| joined(behind[..n].iter())));
+    }
+    Ok(Some(all))
+}
+
 #[cfg(test)]
 mod tests {
     use super::pieces::FILES;
@@ -239,7 +293,7 @@ mod tests {
             ("it", 1, 0x38eb_e940_9b7a_03c7),
         ];
         let now = FILES.map(|(language, version, contents)| {
-            (language, version, token_hash(contents.concat().as_bytes()))
+            (language, version, token_hash(contents.as_bytes()))
         });
         assert_eq!(now, HASHES, "{now:x?}");
     }
@@ -248,7 +302,7 @@ mod tests {
     fn dictionaries_are_well_formed() {
         for (language, version, contents) in FILES {
             let mut seen = vec![];
-            for line in contents.into_iter().flat_map(str::lines) {
+            for line in contents.lines() {
                 let fields: Vec<&str> = line.split('\t').collect();
                 let normal = |text: &str| normalize(text, true, || ()).unwrap().replace('_', " ");
                 let said = matches!(fields[0], "stop" | "kind" | "state");

@@ -11,51 +11,35 @@ use base::{Error, ErrorKind, Result};
 const MOST_BYTES: usize = 1 << 20;
 
 /// The files: language, version, contents, those of the project first.
-pub(super) const FILES: [(&str, i64, [&str; 3]); 5] = [
+pub(super) const FILES: [(&str, i64, &str); 5] = [
     (
         "de",
         1,
-        [
-            include_str!("de_1.tsv"),
-            include_str!("de_1_libpostal.tsv"),
-            "",
-        ],
+        concat!(include_str!("de_1.tsv"), include_str!("de_1_libpostal.tsv")),
     ),
     (
         "en",
         1,
-        [
+        concat!(
             include_str!("en_1.tsv"),
             include_str!("en_1_usps.tsv"),
-            include_str!("en_1_libpostal.tsv"),
-        ],
+            include_str!("en_1_libpostal.tsv")
+        ),
     ),
     (
         "es",
         1,
-        [
-            include_str!("es_1.tsv"),
-            include_str!("es_1_libpostal.tsv"),
-            "",
-        ],
+        concat!(include_str!("es_1.tsv"), include_str!("es_1_libpostal.tsv")),
     ),
     (
         "fr",
         1,
-        [
-            include_str!("fr_1.tsv"),
-            include_str!("fr_1_libpostal.tsv"),
-            "",
-        ],
+        concat!(include_str!("fr_1.tsv"), include_str!("fr_1_libpostal.tsv")),
     ),
     (
         "it",
         1,
-        [
-            include_str!("it_1.tsv"),
-            include_str!("it_1_libpostal.tsv"),
-            "",
-        ],
+        concat!(include_str!("it_1.tsv"), include_str!("it_1_libpostal.tsv")),
     ),
 ];
 
@@ -68,9 +52,9 @@ pub(super) struct Dictionary {
 }
 
 static DICTIONARIES: LazyLock<Vec<Dictionary>> = LazyLock::new(|| {
-    let read = |contents: [&'static str; 3]| {
+    let read = |contents: &'static str| {
         let mut dictionary = Dictionary::default();
-        for line in contents.into_iter().flat_map(str::lines) {
+        for line in contents.lines() {
             let mut fields = line.split('\t');
             let mut next = || fields.next().unwrap_or("");
             let (kind, short, long) = (next(), next(), next());
@@ -82,7 +66,7 @@ static DICTIONARIES: LazyLock<Vec<Dictionary>> = LazyLock::new(|| {
         }
         dictionary
     };
-    FILES.iter().map(|(.., contents)| read(*contents)).collect()
+    FILES.iter().map(|(.., contents)| read(contents)).collect()
 });
 
 pub(super) fn dictionary(language: &str, version: i64) -> Result<&'static Dictionary> {

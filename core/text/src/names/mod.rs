@@ -2,15 +2,15 @@
 //! many are nearest to one.
 
 mod forms;
-mod nearest;
 mod parts;
 mod similarity;
 mod words;
 
 pub use forms::{name_forms, FORMS_VERSION};
-pub use nearest::{candidates, WantedName, MAX_NEAREST, MAX_TIES};
 pub use parts::{name_parts, NameParts, MAX_PARTS};
-pub use similarity::{similarity, MAX_WORD, MAX_WORDS};
+pub use similarity::{
+    candidates, similarity, WantedName, MAX_NEAREST, MAX_TIES, MAX_WORD, MAX_WORDS,
+};
 
 use base::{Error, ErrorKind, Result};
 

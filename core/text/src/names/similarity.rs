@@ -1,5 +1,6 @@
 //! How similar two names are, word by word and as a whole.
 
+use base::{Error, Result};
 use pathfinding::kuhn_munkres::kuhn_munkres;
 use pathfinding::matrix::Matrix;
 use rapidfuzz::distance::jaro_winkler;
@@ -7,7 +8,6 @@ use rapidfuzz::distance::jaro_winkler;
 use super::words::normal_words;
 use crate::ngram::ngram_set;
 use crate::tokens::Overlap;
-use base::Result;
 
 /// Words of a name that are assigned to each other; the work grows with the third power of their number.
 pub const MAX_WORDS: usize = 32;
@@ -48,7 +48,7 @@ pub fn similarity(a: &str, b: &str, mut tick: impl FnMut()) -> Result<f64> {
 }
 
 /// What is compared of a name.
-pub(super) struct NormalName {
+struct NormalName {
     /// Those of the whole, ascending.
     bigrams: Vec<u64>,
     /// In ascending order.
@@ -57,7 +57,7 @@ pub(super) struct NormalName {
 
 impl NormalName {
     /// Errors: out of memory.
-    pub(super) fn new(name: &str, mut tick: impl FnMut()) -> Result<NormalName> {
+    fn new(name: &str, mut tick: impl FnMut()) -> Result<NormalName> {
         let bigrams = ngram_set(name, BIGRAM, false, &mut tick)?;
         let mut words = normal_words(name, MAX_WORDS, MAX_WORD, tick);
         words.sort_unstable();
@@ -65,7 +65,7 @@ impl NormalName {
     }
 
     /// As [`similarity`].
-    pub(super) fn similarity(&self, other: &NormalName) -> f64 {
+    fn similarity(&self, other: &NormalName) -> f64 {
         let whole = overlap(&self.bigrams, &other.bigrams);
         let (a, b) = (&self.words, &other.words);
         // One order of both, whichever is named first: of two equally good assignments the same one is found.
@@ -100,7 +100,61 @@ fn by_word(few: &[Vec<u8>], many: &[Vec<u8>]) -> f64 {
 }
 
 /// What two ascending sets have in common, as a share of the smaller one; 0 if one is empty.
-pub(super) fn overlap(a: &[u64], b: &[u64]) -> f64 {
+fn overlap(a: &[u64], b: &[u64]) -> f64 {
     let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     Overlap::of_hashes(few, many, || ()).containment()
+}
+
+// Names that are nearest to a name, out of candidates that an index has found.
+
+/// How many names can be asked for.
+pub const MAX_NEAREST: i64 = 1000;
+
+/// The least number of candidates, and how many there are for each name that is asked for.
+const CANDIDATES: (i64, i64) = (50, 5);
+
+/// Of the candidates as far as the last of them, how many there are at most beyond their number. A short name, or one
+/// that nothing is like, is equally far from very many.
+pub const MAX_TIES: i64 = 1000;
+
+/// How many candidates are compared where `k` names are asked for.
+///
+/// Errors: `k` is not from 1 to [`MAX_NEAREST`].
+pub fn candidates(k: i64) -> Result<i64> {
+    let (least, each) = CANDIDATES;
+    if (1..=MAX_NEAREST).contains(&k) {
+        return Ok(least.max(each * k));
+    }
+    let message = format!("number of names k = {k} is out of range");
+    Err(Error::invalid(message).detail(format!("k goes from 1 to {MAX_NEAREST}.")))
+}
+
+/// A name whose nearest are looked for. It is worked out once, however many names it is compared with.
+pub struct WantedName {
+    name: NormalName,
+    /// Those of its words, each by itself.
+    bigrams: Vec<u64>,
+}
+
+impl WantedName {
+    /// Errors: out of memory.
+    pub fn new(name: &str, mut tick: impl FnMut()) -> Result<WantedName> {
+        Ok(WantedName {
+            bigrams: ngram_set(name, BIGRAM, true, &mut tick)?,
+            name: NormalName::new(name, tick)?,
+        })
+    }
+
+    /// How near another name is, from 0 to 1: half of it is [`similarity`](super::similarity), and half is the mean of
+    /// Jaccard similarity and overlap of the bigrams of the words. The first has the better order, and is 1 for many
+    /// names of which one is a part of the other; these the second tells apart.
+    ///
+    /// Errors: out of memory.
+    pub fn nearness(&self, name: &str, mut tick: impl FnMut()) -> Result<f64> {
+        let bigrams = ngram_set(name, BIGRAM, true, &mut tick)?;
+        let whole = self.name.similarity(&NormalName::new(name, tick)?);
+        let jaccard = Overlap::of_hashes(&self.bigrams, &bigrams, || ()).jaccard();
+        let overlap = overlap(&self.bigrams, &bigrams);
+        Ok((whole + (jaccard + overlap) / 2.0) / 2.0)
+    }
 }

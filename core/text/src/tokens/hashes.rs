@@ -2,11 +2,11 @@
 
 use std::ops::Deref;
 
-use super::hash::token_hash;
-use super::similarity::Overlap;
 use base::sort::sort_distinct;
-use base::Ticker;
-use base::{Error, Result};
+use base::{Error, Result, Ticker};
+use twox_hash::XxHash3_64;
+
+use super::similarity::Overlap;
 
 /// Hashes of tokens as they come, repetitions included.
 #[derive(Default)]
@@ -85,6 +85,15 @@ impl Deref for TokenHashes {
     fn deref(&self) -> &[u64] {
         &self.0
     }
+}
+
+// One hash of a token, on which everything depends that is stored of tokens.
+
+/// XXH3, 64 bits, seed 0, of the token's bytes, which are UTF-8. Every length has its value by the
+/// specification of xxHash, the same on every machine.
+#[inline]
+pub fn token_hash(token: &[u8]) -> u64 {
+    XxHash3_64::oneshot(token)
 }
 
 #[cfg(test)]

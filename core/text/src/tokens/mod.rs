@@ -5,11 +5,9 @@
 //! repetitions included; a set has each once.
 
 mod characters;
-mod hash;
 mod hashes;
 mod json;
-mod multiset;
-mod runs;
+mod sequence;
 mod similarity;
 mod singular;
 mod text;
@@ -17,11 +15,9 @@ mod words;
 mod writing;
 
 pub use characters::for_each_character;
-pub use hash::token_hash;
-pub use hashes::{TokenHashList, TokenHashes};
+pub use hashes::{token_hash, TokenHashList, TokenHashes};
 pub use json::JsonTokens;
-pub use multiset::for_each_numbered;
-pub use runs::{check_width, for_each_run};
+pub use sequence::{check_width, for_each_numbered, for_each_run};
 pub use similarity::Overlap;
 pub use singular::singular;
 pub use text::for_each_token;

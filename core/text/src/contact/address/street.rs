@@ -40,9 +40,12 @@ pub fn street(segments: Vec<Vec<&str>>) -> Street<'_> {
 pub fn split_city<'a>(segment: &[&'a str]) -> (Vec<&'a str>, Vec<&'a str>) {
     let words = without_units(segment);
     if words.first().is_some_and(|first| is_number(first)) {
-        let kind = (2..words.len()).find(|&at| is_english_street(words[at]));
+        let kind = (2..words.len()).find(|&at| ENGLISH.has_written(words[at]));
         if let Some(mut at) = kind {
-            while words.get(at + 1).is_some_and(|next| is_direction(next)) {
+            while words
+                .get(at + 1)
+                .is_some_and(|next| DIRECTIONS.has_written(next))
+            {
                 at += 1;
             }
             return (words[..=at].to_vec(), words[at + 1..].to_vec());
@@ -67,7 +70,7 @@ fn is_only_number(words: &[&str]) -> bool {
 
 /// A letter behind a number, or what counts houses of one number.
 fn is_letter(word: &str) -> bool {
-    is_repeated(word) || word.len() == 1 && word.as_bytes()[0].is_ascii_alphabetic()
+    REPEATED.has_written(word) || word.len() == 1 && word.as_bytes()[0].is_ascii_alphabetic()
 }
 
 /// Drops what names flats, floors and doors, words for "number", and signs for none.
@@ -77,16 +80,16 @@ fn without_units<'a>(words: &[&'a str]) -> Vec<&'a str> {
     while let Some(&word) = words.get(at) {
         let next = words.get(at + 1).copied();
         let names_one = |next: &str| has_digit(next) || next.chars().count() == 1;
-        let names_unit = is_unit(word) && next.is_some_and(names_one)
-            || is_ordinal(word) && next.is_some_and(is_floor);
+        let names_unit = UNITS.has_written(word) && next.is_some_and(names_one)
+            || is_ordinal(word) && next.is_some_and(|next| FLOORS.has_written(next));
         let is_door = is_ordinal(word)
             && !word.ends_with('.')
             && (kept.is_empty() && words.len() <= at + 3
                 || kept.last().is_some_and(|last| is_number(last)))
             && next.is_none_or(is_side);
         let is_sign = word.starts_with('#') && word.len() > 1 && kept.iter().any(|k| is_number(k))
-            || says_no_number(word)
-            || says_number(word) && next.is_some_and(is_number);
+            || UNNUMBERED.has_written(word)
+            || NUMBERED.has_written(word) && next.is_some_and(is_number);
         if names_unit || is_door && next.is_some() {
             at += 2;
         } else if is_door || is_sign {
@@ -107,7 +110,7 @@ fn without_units<'a>(words: &[&'a str]) -> Vec<&'a str> {
 fn numbered<'a>(words: &[&'a str]) -> Option<Street<'a>> {
     // 8 mai 1945: the day, and the year behind day and month
     let is_date = |at: usize| {
-        let month = |at: usize| words.get(at).is_some_and(|word| is_month(word));
+        let month = |at: usize| words.get(at).is_some_and(|word| MONTHS.has_written(word));
         let year = at >= 2 && words[at].len() == 4 && month(at - 1) && has_digit(words[at - 2]);
         month(at + 1) || year
     };
@@ -120,7 +123,7 @@ fn numbered<'a>(words: &[&'a str]) -> Option<Street<'a>> {
         let mut end = at + 1;
         while let Some(word) = words.get(end) {
             let fraction = matches!(*word, "1/2" | "½");
-            let letter = is_letter(word) && !(leading && is_direction(word));
+            let letter = is_letter(word) && !(leading && DIRECTIONS.has_written(word));
             if !(fraction || letter) {
                 break;
             }
@@ -128,7 +131,7 @@ fn numbered<'a>(words: &[&'a str]) -> Option<Street<'a>> {
         }
         end
     };
-    let of_road = |at: usize| is_numbered_road(words[at - 1]);
+    let of_road = |at: usize| NUMBERED_ROADS.has_written(words[at - 1]);
     let trailing = (1..words.len())
         .rev()
         .find(|&at| is_number(words[at]) && !is_date(at) && !of_road(at) && has_name(&words[..at]));
@@ -137,7 +140,7 @@ fn numbered<'a>(words: &[&'a str]) -> Option<Street<'a>> {
     if words.len() > 1 && is_number(words[0]) && !is_date(0) && !of_date {
         let mut end = end_of(0, true);
         // 1202 A Avenue: there is no street of no name
-        let no_name = matches!(&words[end..], [kind, rest @ ..] if is_english_street(kind) && rest.iter().all(|word| is_any_direction(word)));
+        let no_name = matches!(&words[end..], [kind, rest @ ..] if ENGLISH.has_written(kind) && rest.iter().all(|word| is_any_direction(word)));
         if end > 1 && no_name {
             end = 1;
         }

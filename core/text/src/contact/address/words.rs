@@ -2,8 +2,17 @@
 
 use crate::letters::WordList;
 
+/// Phrases of one meaning, with commas between them.
+struct PhraseList(&'static str);
+
+impl PhraseList {
+    fn has(self, phrase: &str) -> bool {
+        self.0.split(", ").any(|one| one == phrase)
+    }
+}
+
 /// Kinds of streets that stand behind the name, as in English.
-const ENGLISH: WordList = WordList("street st road rd avenue ave av lane ln drive dr boulevard blvd court ct place \
+pub const ENGLISH: WordList = WordList("street st road rd avenue ave av lane ln drive dr boulevard blvd court ct place \
     pl square sq terrace ter close crescent cres \
      gardens gdns grove mews way highway hwy parkway pkwy circle cir trail trl turnpike expressway plaza alley walk \
      row hill mall broadway");
@@ -20,89 +29,45 @@ const ENDINGS: [&str; 10] = [
 ];
 
 /// What is followed by the number or the letter of a flat, a floor, a door or a part of a building.
-const UNITS: WordList = WordList("apt apartment appartment unit suite ste room rm flat studio floor fl bldg building \
+pub const UNITS: WordList = WordList("apt apartment appartment unit suite ste room rm flat studio floor fl bldg building \
     block # wohnung whg etage stock stiege top \
      piso puerta pta planta escalera esc portal bloque edificio apartamento appt app apt appartement étage etage \
      bâtiment bât bat escalier porte \
      appartamento interno int scala palazzina piano");
 
 /// What stands behind the ordinal number of a floor.
-const FLOORS: WordList = WordList("og stock etage étage floor fl piso planta piano");
+pub const FLOORS: WordList = WordList("og stock etage étage floor fl piso planta piano");
 
 /// Where a door is on a floor.
 const SIDES: WordList =
     WordList("izq izda izquierda dcha drcha derecha centro links rechts mitte gauche droite");
 
 /// What says that a number follows.
-const NUMBERED: WordList = WordList("nr no nº n° n num núm número numero numéro hausnummer #");
+pub const NUMBERED: WordList = WordList("nr no nº n° n num núm número numero numéro hausnummer #");
 
 /// What says that there is no number.
-const UNNUMBERED: WordList = WordList("s/n s/nº sn snc s.n.c s.n");
+pub const UNNUMBERED: WordList = WordList("s/n s/nº sn snc s.n.c s.n");
 
-const REPEATED: WordList = WordList("bis ter quater");
+pub const REPEATED: WordList = WordList("bis ter quater");
 
-const DIRECTIONS: WordList = WordList("n s e w ne nw se sw");
+pub const DIRECTIONS: WordList = WordList("n s e w ne nw se sw");
 
 const LONG_DIRECTIONS: WordList =
     WordList("north south east west northeast northwest southeast southwest");
 
-const NUMBERED_ROADS: WordList = WordList("highway hwy route rt rte");
+/// Behind which the number of a road stands: Highway 59.
+pub const NUMBERED_ROADS: WordList = WordList("highway hwy route rt rte");
 
-const STATES: [&str; 51] = [
-    "alabama",
-    "alaska",
-    "arizona",
-    "arkansas",
-    "california",
-    "colorado",
-    "connecticut",
-    "delaware",
-    "district of columbia",
-    "florida",
-    "georgia",
-    "hawaii",
-    "idaho",
-    "illinois",
-    "indiana",
-    "iowa",
-    "kansas",
-    "kentucky",
-    "louisiana",
-    "maine",
-    "maryland",
-    "massachusetts",
-    "michigan",
-    "minnesota",
-    "mississippi",
-    "missouri",
-    "montana",
-    "nebraska",
-    "nevada",
-    "new hampshire",
-    "new jersey",
-    "new mexico",
-    "new york",
-    "north carolina",
-    "north dakota",
-    "ohio",
-    "oklahoma",
-    "oregon",
-    "pennsylvania",
-    "rhode island",
-    "south carolina",
-    "south dakota",
-    "tennessee",
-    "texas",
-    "utah",
-    "vermont",
-    "virginia",
-    "washington",
-    "west virginia",
-    "wisconsin",
-    "wyoming",
-];
+const STATES: PhraseList = PhraseList(
+    "alabama, alaska, arizona, arkansas, california, colorado, connecticut, delaware, district of columbia, \
+     florida, georgia, hawaii, idaho, illinois, indiana, iowa, kansas, kentucky, louisiana, maine, maryland, \
+     massachusetts, michigan, minnesota, mississippi, missouri, montana, nebraska, nevada, new hampshire, new \
+     jersey, new mexico, new york, north carolina, north dakota, ohio, oklahoma, oregon, pennsylvania, rhode \
+     island, south carolina, south dakota, tennessee, texas, utah, vermont, virginia, washington, west virginia, \
+     wisconsin, wyoming",
+);
 
-const MONTHS: WordList = WordList(
+pub const MONTHS: WordList = WordList(
     "januar februar märz april mai juni juli august september oktober november dezember \
      january february march may june july october december \
      enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre \
@@ -111,92 +76,31 @@ const MONTHS: WordList = WordList(
 );
 
 /// Countries, each with blanks between its words, in the languages that are read.
-const COUNTRIES: [&str; 48] = [
-    "germany",
-    "deutschland",
-    "alemania",
-    "allemagne",
-    "germania",
-    "austria",
-    "österreich",
-    "autriche",
-    "switzerland",
-    "schweiz",
-    "suisse",
-    "svizzera",
-    "suiza",
-    "united kingdom",
-    "uk",
-    "gb",
-    "great britain",
-    "england",
-    "scotland",
-    "wales",
-    "northern ireland",
-    "vereinigtes königreich",
-    "reino unido",
-    "royaume-uni",
-    "regno unito",
-    "usa",
-    "us",
-    "u.s.a",
-    "u.s",
-    "united states",
-    "united states of america",
-    "estados unidos",
-    "états-unis",
-    "stati uniti",
-    "spain",
-    "españa",
-    "espagne",
-    "spagna",
-    "spanien",
-    "france",
-    "francia",
-    "frankreich",
-    "italy",
-    "italia",
-    "italie",
-    "italien",
-    "de",
-    "es",
-];
+const COUNTRIES: PhraseList = PhraseList(
+    "germany, deutschland, alemania, allemagne, germania, austria, österreich, autriche, switzerland, schweiz, \
+     suisse, svizzera, suiza, united kingdom, uk, gb, great britain, england, scotland, wales, northern ireland, \
+     vereinigtes königreich, reino unido, royaume-uni, regno unito, usa, us, u.s.a, u.s, united states, united \
+     states of america, estados unidos, états-unis, stati uniti, spain, españa, espagne, spagna, spanien, france, \
+     francia, frankreich, italy, italia, italie, italien, de, es",
+);
 
 /// Counties of England, Scotland and Wales that do not end in "shire".
-const COUNTIES: [&str; 24] = [
-    "essex",
-    "kent",
-    "surrey",
-    "suffolk",
-    "norfolk",
-    "cornwall",
-    "devon",
-    "dorset",
-    "somerset",
-    "east sussex",
-    "west sussex",
-    "sussex",
-    "cumbria",
-    "merseyside",
-    "greater manchester",
-    "greater london",
-    "tyne and wear",
-    "west midlands",
-    "isle of wight",
-    "rutland",
-    "county durham",
-    "middlesex",
-    "gwynedd",
-    "fife",
-];
+const COUNTIES: PhraseList = PhraseList(
+    "essex, kent, surrey, suffolk, norfolk, cornwall, devon, dorset, somerset, east sussex, west sussex, sussex, \
+     cumbria, merseyside, greater manchester, greater london, tyne and wear, west midlands, isle of wight, \
+     rutland, county durham, middlesex, gwynedd, fife",
+);
+
+impl WordList {
+    /// Whether it has a word of an address.
+    pub fn has_written(self, word: &str) -> bool {
+        self.has(&key(word))
+    }
+}
 
 /// Lower case, without dots and colons at its end.
 pub fn key(word: &str) -> String {
     word.trim_end_matches(['.', ':']).to_lowercase()
-}
-
-pub fn is_english_street(word: &str) -> bool {
-    ENGLISH.has(&key(word))
 }
 
 pub fn is_street(word: &str) -> bool {
@@ -207,41 +111,13 @@ pub fn is_street(word: &str) -> bool {
         || ENDINGS.iter().any(|ending| key.ends_with(ending))
 }
 
-pub fn is_unit(word: &str) -> bool {
-    UNITS.has(&key(word))
-}
-
-pub fn is_floor(word: &str) -> bool {
-    FLOORS.has(&key(word))
-}
-
 pub fn is_side(word: &str) -> bool {
-    SIDES.has(&key(word)) || word.chars().count() == 1
-}
-
-pub fn says_number(word: &str) -> bool {
-    NUMBERED.has(&key(word))
-}
-
-pub fn says_no_number(word: &str) -> bool {
-    UNNUMBERED.has(&key(word))
-}
-
-pub fn is_repeated(word: &str) -> bool {
-    REPEATED.has(&key(word))
-}
-
-pub fn is_direction(word: &str) -> bool {
-    DIRECTIONS.has(&key(word))
-}
-
-pub fn is_month(word: &str) -> bool {
-    MONTHS.has(&key(word))
+    SIDES.has_written(word) || word.chars().count() == 1
 }
 
 pub fn is_country(words: &[&str]) -> bool {
     // no country has more words than four
-    words.len() <= 4 && COUNTRIES.contains(&&*key(&words.join(" ")))
+    words.len() <= 4 && COUNTRIES.has(&key(&words.join(" ")))
 }
 
 pub fn is_county(words: &[&str]) -> bool {
@@ -249,7 +125,7 @@ pub fn is_county(words: &[&str]) -> bool {
         return false;
     };
     let key = key(&words.join(" "));
-    COUNTIES.contains(&&*key) || last.to_lowercase().ends_with("shire")
+    COUNTIES.has(&key) || last.to_lowercase().ends_with("shire")
 }
 
 /// Two capitals, as states of the US and Italian provinces are written: NY, N.Y.
@@ -261,17 +137,12 @@ pub fn is_region(word: &str) -> bool {
 
 /// A state of the US by its name.
 pub fn is_state(words: &[&str]) -> bool {
-    words.len() <= 3 && STATES.contains(&&*key(&words.join(" ")))
-}
-
-/// Whether numbers of roads stand behind the word: Highway 59.
-pub fn is_numbered_road(word: &str) -> bool {
-    NUMBERED_ROADS.has(&key(word))
+    words.len() <= 3 && STATES.has(&key(&words.join(" ")))
 }
 
 /// A direction, written out or not.
 pub fn is_any_direction(word: &str) -> bool {
-    is_direction(word) || LONG_DIRECTIONS.has(&key(word))
+    DIRECTIONS.has_written(word) || LONG_DIRECTIONS.has_written(word)
 }
 
 /// Digits and a sign behind them that makes an ordinal number: 3º, 2., 1er, 5th.
@@ -307,6 +178,6 @@ pub fn is_number(word: &str) -> bool {
 fn is_suffix(rest: &str) -> bool {
     rest.is_empty()
         || rest == "½"
-        || is_repeated(rest)
+        || REPEATED.has_written(rest)
         || rest.len() == 1 && rest.as_bytes()[0].is_ascii_alphabetic()
 }
