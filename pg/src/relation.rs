@@ -72,6 +72,7 @@ impl OpenRelation {
     pub fn find(oid: pg_sys::Oid, lock: u32) -> Option<OpenRelation> {
         // SAFETY: the server checks the OID, and gives NULL if there is no such relation.
         let relation = unsafe { ffi::try_relation_open(oid, lock as pg_sys::LOCKMODE) };
+        // Lazily: what is made of NULL would be closed when it is dropped.
         (!relation.is_null()).then(|| OpenRelation::of(relation, lock))
     }
 
@@ -81,6 +82,7 @@ impl OpenRelation {
     pub fn find_table(oid: pg_sys::Oid, lock: u32) -> Option<OpenRelation> {
         // SAFETY: the server checks the OID, and gives NULL if there is no such relation.
         let relation = unsafe { ffi::try_table_open(oid, lock as pg_sys::LOCKMODE) };
+        // Lazily, as above.
         (!relation.is_null()).then(|| OpenRelation::of(relation, lock))
     }
 

@@ -4,7 +4,7 @@
 //! - [`compare`]: who is compared with whom, by signatures, tokens, the columns of `within` and what people have
 //!   decided.
 //! - [`candidates`]: where similar rows come from: indexes or the table, for one row or for many, with a dirty
-//!   snapshot.
+//!   snapshot; how two sessions at once wait for each other is in its `wait`.
 //! - [`actions`]: what is done about a row: refused, warned of, left out, or written down, and with whose rights.
 //!
 //! The trigger puts them together:

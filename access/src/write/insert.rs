@@ -1,4 +1,5 @@
 //! Adding a row: it goes to the end of the tail, and the session does a little of the merges that keep the tail short.
+//! When a tail is sealed and merged is in `maintain`.
 
 use super::{maintain, seal, tail_rows, MergeLock};
 use crate::class::leading::leading_columns;

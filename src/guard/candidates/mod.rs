@@ -3,31 +3,32 @@
 //!
 //! [`index`] has what is searched in a table, and by which index; [`scan`] goes through the candidates of one row, from
 //! a sigfile index, from GiST or from the whole table (another source is an arm of its `ScanSource`), and tells rows
-//! that have moved meanwhile; [`wait_for`] waits; [`bulk`] searches for many rows of a statement at once, and [`ahead`]
+//! that have moved meanwhile; [`wait`] waits; [`bulk`] searches for many rows of a statement at once, and [`ahead`]
 //! remembers those. [`search`] puts them together, and asks the comparator of each candidate.
 //!
 //! PostgreSQL's exclusion constraints do the same: the row and its index entry are there before the search begins. So
 //! if two sessions enter similar rows, the one that searches later sees the other's row, and waits for the end of that
-//! transaction.
+//! transaction. Of a guard that skips the row is not there yet, and one that warns or writes down does not wait: there
+//! two sessions that come at the same moment may both pass.
 
 mod ahead;
 pub mod bulk;
 pub mod index;
 pub mod scan;
+pub mod wait;
 
 use std::collections::BTreeSet;
 
 use index::SearchTarget;
 use linkage::guard::similar_rows::SimilarRows;
-use pgrx::{direct_function_call, pg_sys, IntoDatum};
+use pgrx::pg_sys;
 use scan::{DirtyScan, PendingTransaction, RowState, SearchStart};
+use wait::wait_for;
 
 use super::compare::decisions::DecidedRow;
 use super::compare::PreparedRow;
 use super::prepared::PreparedGuard;
-use pg::relation::OpenRelation;
 use pg::tid::Tid;
-use pg::{check_for_interrupts, ffi};
 
 /// A row of a table, by its tid.
 #[derive(Clone, Copy)]
@@ -155,78 +156,4 @@ impl SearchPass {
             self.found.add(similarity, table.to_u32(), key);
         }
     }
-}
-
-// Waiting for the end of another transaction.
-
-/// How long the younger of two transactions lets the older one begin to wait, in milliseconds.
-const GRACE: i64 = 5;
-
-/// Waits until `other` has decided about the row at `row`, and returns false if that would be a deadlock, since `other`
-/// waits for this transaction. The table is locked. Nothing of the search may be open meanwhile.
-///
-/// Two sessions that have both entered similar rows before either of them searches would wait for each other until
-/// deadlock_timeout has passed. So the one that finds the other waiting gives up at once. In case both are about to
-/// wait, the younger transaction lets the older one go first.
-pub fn wait_for(other: PendingTransaction, row: RowTid) -> bool {
-    if other.speculative != 0 {
-        // SAFETY: it waits for a lock, and an interrupt ends the wait.
-        unsafe { ffi::SpeculativeInsertionWait(other.transaction, other.speculative) };
-        return true;
-    }
-    // SAFETY: the transaction was in progress when the search saw its row, so the server still knows its parents.
-    let top = unsafe { pg_sys::SubTransGetTopmostTransaction(other.transaction) };
-    if waits_for_this(top) {
-        return false;
-    }
-    // SAFETY: it reads shared memory under a lock of its own. No session runs a prepared transaction.
-    let has_session = unsafe { pg_sys::BackendXidGetPid(top) } != 0;
-    if is_younger_than(top) && has_session {
-        pause();
-        if waits_for_this(top) {
-            return false;
-        }
-    }
-    let table = OpenRelation::locked_table(row.table);
-    let mut tid = row.tid.pointer();
-    let why = pg_sys::XLTW_Oper::XLTW_RecheckExclusionConstr;
-    // SAFETY: the table is open. The tid is only for the context of an error.
-    unsafe { ffi::XactLockTableWait(other.transaction, table.pointer(), &mut tid, why) };
-    true
-}
-
-/// Whether this transaction has a number, and a later one than `other`.
-fn is_younger_than(other: pg_sys::TransactionId) -> bool {
-    // SAFETY: the first function reads the state of this transaction, the second compares two numbers.
-    unsafe {
-        let own = pg_sys::GetTopTransactionIdIfAny();
-        own != pg_sys::InvalidTransactionId && pg_sys::TransactionIdPrecedes(other, own)
-    }
-}
-
-/// Whether the session of the transaction waits for this session.
-fn waits_for_this(transaction: pg_sys::TransactionId) -> bool {
-    // SAFETY: the first function reads shared memory under a lock of its own. pg_blocking_pids takes an integer and
-    // returns an array of integers.
-    unsafe {
-        let pid = pg_sys::BackendXidGetPid(transaction);
-        if pid == 0 {
-            return false;
-        }
-        let blockers = direct_function_call(pg_sys::pg_blocking_pids, &[pid.into_datum()]);
-        let own = pg_sys::MyProcPid;
-        blockers.is_some_and(|pids: Vec<i32>| pids.contains(&own))
-    }
-}
-
-/// Waits for [`GRACE`], or until the session is woken up.
-fn pause() {
-    let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
-    // SAFETY: the latch is the session's own.
-    unsafe {
-        let wait = pg_sys::PG_WAIT_EXTENSION;
-        ffi::WaitLatch(pg_sys::MyLatch, events as i32, GRACE, wait);
-        pg_sys::ResetLatch(pg_sys::MyLatch);
-    }
-    check_for_interrupts();
 }

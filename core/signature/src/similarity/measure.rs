@@ -1,5 +1,6 @@
 //! How similar two rows are, as a number in 0…1 that grows with their common bits. Whatever is searched by chunks of
-//! bits is searched by one of these.
+//! bits is searched by one of these. A measure that is only computed is a method of `Popcounts`, and a function in the
+//! extension's `functions/similarity.rs`; those of names and of tokens are in the crate `text`.
 
 use crate::bits::{intersect_bits, popcount};
 use crate::filter::query::NEVER;

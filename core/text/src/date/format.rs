@@ -1,4 +1,5 @@
-//! A format, cut into its fields and what stands between them.
+//! A format, cut into its fields and what stands between them. Formats that are tried where nobody has given one are in
+//! linkage: `model/values/conventions.rs`.
 
 use base::error::quoted;
 use base::{Error, Result};

@@ -2,6 +2,8 @@
 //!
 //! A format is written as for PostgreSQL's `to_date`: fields such as `YYYY`, `MM` and `DD`, or `HH24` and `MI`, in any
 //! case; everything else is literal (letters in double quotes).
+//!
+//! Formats that are tried where nobody has given one are in linkage: `model/values/conventions.rs`.
 
 mod calendar;
 mod format;

@@ -1,4 +1,5 @@
-//! How the values of a column are written, as far as that says how to read them.
+//! How the values of a column are written, as far as that says how to read them: formats of dates, regions of
+//! telephones, mailboxes.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,8 @@ use super::Reading;
 use text::contact::{email_or_none, phone_or_none, phone_region};
 use text::DateFormats;
 
-/// Formats of dates that are looked for, those of day and month first where both can be meant.
+/// Formats of dates that are looked for, those of day and month first where both can be meant. A set of them is the bits
+/// of a byte, by their places here, and [`EITHER`] has two of the places.
 const FORMATS: [&str; 8] = [
     "DD.MM.YYYY",
     "DD/MM/YYYY",
@@ -20,6 +22,8 @@ const FORMATS: [&str; 8] = [
 
 /// These two are never taken together, since the same text is another day by each.
 const EITHER: [usize; 2] = [1, 2];
+
+const _: () = assert!(FORMATS.len() <= u8::BITS as usize);
 
 /// Longer texts are no dates.
 const LONGEST_DATE: usize = 30;

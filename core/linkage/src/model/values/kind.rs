@@ -1,4 +1,5 @@
-//! How the values of a field are compared.
+//! How the values of a field are compared. Another kind: what depends on it is in `encode`, `level`, `reading` and
+//! `sketch`, of which some have an arm for all the rest; CONTRIBUTING lists what else.
 
 use std::fmt;
 
