@@ -64,6 +64,8 @@ pub fn learn(mut input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
         converged: false,
     };
     let mut sets = input.sets;
+    // where nothing is personal, matches that are alike in some fields only are no movers but other things
+    let of_people = sets.iter().any(|set| set.kind == ClassKind::Family);
     for pass in 0..PASSES {
         let setting = Setting::new(
             &fit.chance,
@@ -96,7 +98,7 @@ pub fn learn(mut input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
                     }
                 }
             });
-            input.evidence.each(&mut turn, |_, known| {
+            let mut learn_from = |known: KnownPairs| {
                 let logs = setting.logs(known.pattern);
                 let log = matches(known.pattern, logs);
                 let others = classes[1..].iter().map(|class| class.log(known.pattern));
@@ -106,7 +108,10 @@ pub fn learn(mut input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
                     None => 1.0 / (1.0 + others.sum::<f64>()),
                 };
                 in_matches.add(known.pattern, known.pairs * share);
-            });
+            };
+            if of_people {
+                input.evidence.each(&mut turn, |_, known| learn_from(known));
+            }
         }
         fit.rounds += rounds;
         fit.converged = outcome.converged;
@@ -117,7 +122,9 @@ pub fn learn(mut input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
                 clean(chance, &first[k], &fit.classes[0], k, input.all_pairs);
             }
             fit.dependence = Dependence::learn(&joint, &OF_RANDOM_PAIRS);
-            fit.match_dependence = Dependence::learn(&in_matches, &OF_MATCHES);
+            if of_people {
+                fit.match_dependence = Dependence::learn(&in_matches, &OF_MATCHES);
+            }
         }
     }
     fit
