@@ -6,7 +6,7 @@ use super::dependence::{JointLevels, OF_MATCHES, OF_RANDOM_PAIRS};
 use super::em::{Outcome, Setting};
 use super::{
     Chance, ClassFit, ClassKind, ClassSet, Dependence, Evidence, FieldFrequencies, Helpers,
-    PatternLogs, Swap, LEAST_CLASS, LEAST_CLEAN, LEAST_HOUSEHOLDS, PASSES,
+    KnownPairs, PatternLogs, Swap, LEAST_CLASS, LEAST_CLEAN, LEAST_HOUSEHOLDS, PASSES,
 };
 use crate::model::pattern::CountedPatterns;
 use crate::model::values::{MISSING, PRESENT, SWAPPED};
