@@ -1700,6 +1700,14 @@ CREATE FUNCTION bloom_threshold_sweep(pairs regclass, truth regclass, step float
 COMMENT ON FUNCTION bloom_threshold_sweep(regclass, regclass, float8) IS
     'how many of the pairs every threshold would have found, and how many of them are true';
 
+CREATE FUNCTION bloom_reliability(pairs regclass, truth regclass,
+        OUT probability_from float8, OUT probability_to float8, OUT found bigint, OUT claimed float8, OUT correct bigint,
+        OUT share float8, OUT share_low float8, OUT share_high float8)
+    RETURNS SETOF record
+    STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_reliability_wrapper';
+COMMENT ON FUNCTION bloom_reliability(regclass, regclass) IS
+    'by bands of probability: how many pairs there are, what is claimed of them on the average, and the share of them that is right, with its 95 % limits';
+
 CREATE FUNCTION bloom_report(rel regclass, key name, signature name, threshold float8, columns name[] DEFAULT NULL,
         truth regclass DEFAULT NULL, method text DEFAULT 'centre', title text DEFAULT NULL, format text DEFAULT 'html',
         verify name DEFAULT NULL, margin float8 DEFAULT NULL, decisions regclass DEFAULT NULL, search_from float8 DEFAULT NULL) RETURNS text

@@ -8,6 +8,7 @@ mod grouping;
 pub mod keeping;
 mod pair_list;
 mod quality;
+mod reliability;
 mod resolution;
 mod source;
 mod update;

@@ -1,6 +1,6 @@
 //! What is done with pairs of similar records once they are found: grouping them ([`clusters`],
 //! [`mod@centres`], [`mod@average`]), and measuring them against a known truth ([`quality`]), at many thresholds at
-//! once ([`sweep`]).
+//! once ([`sweep`]), and by the probability that is claimed of them ([`reliability`]).
 //!
 //! Records are numbered from 0. No result depends on the order of the pairs.
 
@@ -13,6 +13,7 @@ pub mod decisions;
 mod forest;
 pub mod links;
 pub mod quality;
+pub mod reliability;
 pub mod succession;
 pub mod sweep;
 #[cfg(test)]
@@ -26,5 +27,6 @@ pub use components::{components, labels, Clusters, Member};
 pub use decisions::{decided, Contradiction, Decision, OnConflict, Verdict};
 pub use links::{Link, Links, Pair};
 pub use quality::{b_cubed, PairCounts, Rates};
+pub use reliability::{Band, Reliability};
 pub use succession::{succession, Change, Successor};
 pub use sweep::{Sweep, SweepStep};
