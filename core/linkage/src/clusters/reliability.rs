@@ -63,11 +63,20 @@ mod tests {
     #[test]
     fn pairs_by_bands() {
         let mut reliability = Reliability::default();
-        let pairs = [(0.0, false), (0.1, true), (0.4999, false), (0.5, true), (1.0, true)];
+        let pairs = [
+            (0.0, false),
+            (0.1, true),
+            (0.4999, false),
+            (0.5, true),
+            (1.0, true),
+        ];
         for (probability, is_right) in pairs {
             reliability.add(probability, is_right);
         }
-        let bands: Vec<_> = reliability.bands().map(|(of, b)| (of, b.pairs, b.right)).collect();
+        let bands: Vec<_> = reliability
+            .bands()
+            .map(|(of, b)| (of, b.pairs, b.right))
+            .collect();
         assert_eq!(
             bands,
             [
@@ -89,7 +98,11 @@ mod tests {
             (20, 20, [0.8389, 1.0]),
             (0, 0, [0.0, 1.0]),
         ] {
-            let band = Band { pairs, claimed: 0.0, right };
+            let band = Band {
+                pairs,
+                claimed: 0.0,
+                right,
+            };
             for (found, known) in band.limits().into_iter().zip(limits) {
                 assert!((found - known).abs() < 5e-5, "{right} of {pairs}: {found}");
             }

@@ -6,10 +6,11 @@ use super::dependence::{JointLevels, OF_MATCHES, OF_RANDOM_PAIRS};
 use super::em::{Outcome, Setting};
 use super::{
     Chance, ClassFit, ClassKind, ClassSet, Dependence, Evidence, FieldFrequencies, Helpers,
-    KnownPairs, PatternLogs, Swap, LEAST_CLASS, LEAST_CLEAN, LEAST_HOUSEHOLDS, PASSES,
+    PatternLogs, Swap, LEAST_CLASS, LEAST_CLEAN, LEAST_HOUSEHOLDS, PASSES,
 };
-use crate::model::pattern::CountedPatterns;
-use crate::model::values::{MISSING, PRESENT, SWAPPED};
+use crate::model::pattern::{CountedPatterns, Pattern};
+use crate::model::values::{EQUAL, MISSING, PRESENT, SWAPPED};
+use crate::model::MOST_FIELDS;
 
 /// What a fit begins with.
 pub struct FitInput<'a> {
@@ -64,8 +65,9 @@ pub fn learn(mut input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
         converged: false,
     };
     let mut sets = input.sets;
-    // where nothing is personal, matches that are alike in some fields only are no movers but other things
-    let of_people = sets.iter().any(|set| set.kind == ClassKind::Family);
+    // Where nothing is personal, matches that are alike in some fields only are no movers but other things.
+    let families = sets.iter().find(|set| set.kind == ClassKind::Family);
+    let personal = families.map_or(0, |set| set.chance);
     for pass in 0..PASSES {
         let setting = Setting::new(
             &fit.chance,
@@ -98,19 +100,21 @@ pub fn learn(mut input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
                     }
                 }
             });
-            let mut learn_from = |known: KnownPairs| {
-                let logs = setting.logs(known.pattern);
-                let log = matches(known.pattern, logs);
-                let others = classes[1..].iter().map(|class| class.log(known.pattern));
-                let others = others.chain([logs.random]).map(|other| (other - log).exp());
-                let share = match known.label {
-                    Some(same) => f64::from(u8::from(same)),
-                    None => 1.0 / (1.0 + others.sum::<f64>()),
-                };
-                in_matches.add(known.pattern, known.pairs * share);
-            };
-            if of_people {
-                input.evidence.each(&mut turn, |_, known| learn_from(known));
+            if personal != 0 {
+                input.evidence.each(&mut turn, |_, known| {
+                    if !is_surely_one(known.pattern, personal) {
+                        return;
+                    }
+                    let logs = setting.logs(known.pattern);
+                    let log = matches(known.pattern, logs);
+                    let others = classes[1..].iter().map(|class| class.log(known.pattern));
+                    let others = others.chain([logs.random]).map(|other| (other - log).exp());
+                    let share = match known.label {
+                        Some(same) => f64::from(u8::from(same)),
+                        None => 1.0 / (1.0 + others.sum::<f64>()),
+                    };
+                    in_matches.add(known.pattern, known.pairs * share);
+                });
             }
         }
         fit.rounds += rounds;
@@ -122,12 +126,28 @@ pub fn learn(mut input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
                 clean(chance, &first[k], &fit.classes[0], k, input.all_pairs);
             }
             fit.dependence = Dependence::learn(&joint, &OF_RANDOM_PAIRS);
-            if of_people {
+            if personal != 0 {
                 fit.match_dependence = Dependence::learn(&in_matches, &OF_MATCHES);
             }
         }
     }
     fit
+}
+
+/// Whether a pair of this pattern is equal in two personal fields, and differs in none. What goes together in matches is
+/// learned from these: learned from all that are matches by what was learned before, it grows without end where a table
+/// is so large that pairs are alike in what goes together by chance.
+fn is_surely_one(pattern: Pattern, personal: u32) -> bool {
+    let levels = (0..MOST_FIELDS).filter(|k| personal >> k & 1 == 1);
+    let mut equal = 0;
+    for level in levels.map(|k| pattern.level(k)) {
+        match level {
+            MISSING => (),
+            level if level < EQUAL => equal += 1,
+            _ => return false,
+        }
+    }
+    equal >= 2
 }
 
 /// Fits, and drops the classes that explain next to nothing: they only take from the matches.
