@@ -1,4 +1,5 @@
-//! Two sessions at once: waiting for the end of a transaction that has entered a similar row.
+//! Two sessions at once: waiting for the end of a transaction that has entered a similar row. Why this keeps both from
+//! passing, and where it does not, is in the header of the folder.
 
 use pgrx::{direct_function_call, pg_sys, IntoDatum};
 
