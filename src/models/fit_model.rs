@@ -85,7 +85,8 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
         let personal: Vec<usize> = (0..model.fields.len())
             .filter(|&k| model.fields[k].personal)
             .collect();
-        class_sets(&personal, &of(|f| f.information), &of(|f| f.filled))
+        let (information, filled) = (of(|f| f.information), of(|f| f.filled));
+        class_sets(&personal, &information, &filled, &records.compounds)
     };
     progress::phase(phases::FITTING, None);
     let mut team = FitTeam::new(memory / 8);

@@ -6,6 +6,7 @@ use linkage::model::mixture::{FieldFrequencies, FrequencyCount};
 use linkage::model::values::{equal_level, FieldLayout, RowLayout, LEVELS};
 use linkage::model::{FieldModel, FrequentLevels, LeftOut};
 
+use super::compounds::Compounds;
 use super::fields::{is_date, is_fraction, FieldWish};
 use super::guess::{self, Seen};
 use crate::models::records::labels::Labels;
@@ -29,6 +30,8 @@ pub struct FitRecords {
     /// The fields, with everything but the levels' shares.
     pub fields: Vec<FieldModel>,
     pub swap: Option<[usize; 2]>,
+    /// Fields whose values hold those of others, each with these, as bits.
+    pub compounds: Vec<u32>,
     /// What somebody has said of pairs.
     pub labels: Labels,
     /// Which records count.
@@ -69,9 +72,13 @@ impl FitRecords {
         let (models, taken, swap) = settle_fields(tables, fields, &seen);
         let layout = RowLayout::new(models.iter().map(|m| m.layout.clone()).collect(), swap);
         let mut writer = RecordWriter::new(layout, memory / 2, None);
-        texts.each(|_, values| {
-            writer.push(taken.iter().map(|&column| values[column].as_str()));
+        let mut compounds = Compounds::new(&models, texts.records);
+        texts.each(|record, values| {
+            let values = taken.iter().map(|&column| values[column].as_str());
+            compounds.look(record, values.clone());
+            writer.push(values);
         });
+        let compounds = compounds.finish();
         let mut prepared = writer.finish(texts, taken);
         let mut records = FitRecords {
             counts: without_equal(&mut prepared, memory / 4),
@@ -79,6 +86,7 @@ impl FitRecords {
             frequencies: Vec::new(),
             fields: models,
             swap,
+            compounds,
             labels,
         };
         progress::phase(phases::COUNTING_VALUES, Some(records.fields.len() as u64));

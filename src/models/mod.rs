@@ -3,12 +3,13 @@
 //! - `fields`, `guess`: which columns are compared, and how;
 //! - `records`: the records, in temporary files and in memory;
 //! - `search`: pairs that are worth a look;
-//! - `fit_records`, `fit_model`, `search_plan`, `team`: the fit, the searches that it finds worth while, and its
+//! - `compounds`, `fit_records`, `fit_model`, `search_plan`, `team`: the fit, the searches that it finds worth while, and its
 //!   workers;
 //! - `pair_limit`: how many pairs are compared;
 //! - `fit`, `pairs`, `candidate_report`, `describe`: the functions.
 
 mod candidate_report;
+mod compounds;
 mod describe;
 mod fields;
 mod fit;

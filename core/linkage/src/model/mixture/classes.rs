@@ -84,7 +84,13 @@ const MOST_PERSONAL: usize = 5;
 /// fields are personal, households have classes of their own besides.
 ///
 /// `personal`: numbers of fields. `information`, `filled`: of each field, in bits and as a share of the records.
-pub fn class_sets(personal: &[usize], information: &[f64], filled: &[f64]) -> Vec<ClassSet> {
+/// `compounds`: each field whose values hold those of others, with these, as bits. Strangers may agree in them.
+pub fn class_sets(
+    personal: &[usize],
+    information: &[f64],
+    filled: &[f64],
+    compounds: &[u32],
+) -> Vec<ClassSet> {
     let fields = 0..information.len();
     let half_filled = || fields.clone().filter(|&k| filled[k] >= 0.5);
     let greatest = half_filled().map(|k| information[k]).fold(0.0, f64::max);
@@ -126,6 +132,13 @@ pub fn class_sets(personal: &[usize], information: &[f64], filled: &[f64]) -> Ve
     // Beside a class of families a second one of the same fields ends in a worse optimum, and so does one that is plain
     // and has the fields of a household: it takes the families that live in streets of common names.
     sets.push(all);
+    let every = bits(&(0..information.len()).collect::<Vec<usize>>());
+    for strangers in compounds.iter().map(|compound| every & !compound) {
+        let differs_much = strangers & all != 0 && strangers.count_ones() >= 2;
+        if differs_much && !sets.contains(&strangers) {
+            sets.push(strangers);
+        }
+    }
     let mut subsets: Vec<u32> = (1u32..1 << most_telling.len())
         .map(|chosen| {
             let of = most_telling
@@ -150,8 +163,8 @@ mod tests {
 
     #[test]
     fn sets_of_persons_and_of_others() {
-        let sets_of = |personal: &[usize]| {
-            let sets = class_sets(personal, &[9.0, 8.0, 3.0, 9.5], &[1.0; 4]);
+        let of_compounds = |personal: &[usize], compounds: &[u32]| {
+            let sets = class_sets(personal, &[9.0, 8.0, 3.0, 9.5], &[1.0; 4], compounds);
             let (plain, households) = sets.split_at(
                 sets.iter()
                     .position(|set| set.kind != ClassKind::Plain)
@@ -160,7 +173,13 @@ mod tests {
             let bits = |sets: &[ClassSet]| sets.iter().map(|set| set.chance).collect::<Vec<_>>();
             (bits(plain), bits(households))
         };
+        let sets_of = |personal: &[usize]| of_compounds(personal, &[]);
         assert_eq!(sets_of(&[0, 3]), (vec![0b1011, 0b1001], vec![0b1001]));
+        // the last one holds the first one; one that holds all but one, or all that is personal, makes no class
+        let strangers = of_compounds(&[0, 3], &[0b1001, 0b0111, 0b1101, 0b0110]);
+        assert_eq!(strangers, (vec![0b1011, 0b1001], vec![0b1001]));
+        let strangers = of_compounds(&[0, 3], &[0b0011]);
+        assert_eq!(strangers, (vec![0b1011, 0b1001, 0b1100], vec![0b1001]));
         let households = vec![0b1011, 0b0011, 0b1001, 0b1010];
         assert_eq!(sets_of(&[0, 1, 3]), (vec![0b1011], households));
         assert_eq!(sets_of(&[]), (vec![0b1011, 0b1010, 0b1001, 0b0011], vec![]));
