@@ -8,7 +8,8 @@ use pg::error::OrRaise;
 /// About so many records are looked at.
 const LOOKED_AT: u32 = 4096;
 
-/// A field holds another one if this share of the other one's values has a word in it. Of fewer records nothing is said.
+/// A field holds another one if all words of this share of the other one's values are in it. Of fewer records nothing is
+/// said.
 const LEAST_SHARE: f64 = 0.2;
 const LEAST_RECORDS: u32 = 50;
 
@@ -54,7 +55,10 @@ impl<'m> Compounds<'m> {
                 }
                 let mut words = held.split('_').filter(|word| word.len() >= LEAST_WORD);
                 *both += 1;
-                *holding += u32::from(words.any(|word| holder.contains(word)));
+                let first = words.next();
+                let is_held = first.is_some_and(|word| holder.contains(word))
+                    && words.all(|word| holder.contains(word));
+                *holding += u32::from(is_held);
             }
         }
     }
