@@ -1708,6 +1708,13 @@ CREATE FUNCTION bloom_reliability(pairs regclass, truth regclass,
 COMMENT ON FUNCTION bloom_reliability(regclass, regclass) IS
     'by bands of probability: how many pairs there are, what is claimed of them on the average, and the share of them that is right, with its 95 % limits';
 
+CREATE FUNCTION bloom_review_queue(pairs regclass, n integer, decisions regclass DEFAULT NULL,
+        OUT a text, OUT b text, OUT probability float8, OUT alike bigint)
+    RETURNS SETOF record
+    STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_review_queue_wrapper';
+COMMENT ON FUNCTION bloom_review_queue(regclass, integer, regclass) IS
+    'n of the pairs that nobody has decided about, whose answers would tell most about the probabilities of all; alike is how many of them have the same probability';
+
 CREATE FUNCTION bloom_report(rel regclass, key name, signature name, threshold float8, columns name[] DEFAULT NULL,
         truth regclass DEFAULT NULL, method text DEFAULT 'centre', title text DEFAULT NULL, format text DEFAULT 'html',
         verify name DEFAULT NULL, margin float8 DEFAULT NULL, decisions regclass DEFAULT NULL, search_from float8 DEFAULT NULL) RETURNS text
@@ -1767,6 +1774,11 @@ CREATE FUNCTION bloom_model_classes(model jsonb) RETURNS TABLE (class integer, m
     IMMUTABLE STRICT PARALLEL SAFE ROWS 10 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_classes_wrapper';
 COMMENT ON FUNCTION bloom_model_classes(jsonb) IS
     'the classes of pairs that a match model knows, in words: the matches, then families and others that agree without being matches';
+
+CREATE FUNCTION bloom_model_calibrate(model jsonb, decisions regclass, pairs regclass DEFAULT NULL) RETURNS jsonb
+    STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_calibrate_wrapper';
+COMMENT ON FUNCTION bloom_model_calibrate(jsonb, regclass, regclass) IS
+    'a match model whose probabilities are corrected by decisions about pairs that it has found; without pairs, the relation of the decisions has their probabilities';
 
 CREATE FUNCTION bloom_model_explain(model jsonb, a jsonb, b jsonb, pairs float8 DEFAULT NULL)
     RETURNS TABLE (field text, a text, b text, level text, bits float8)

@@ -6,11 +6,12 @@ mod cluster_rows;
 mod clustered;
 mod grouping;
 pub mod keeping;
-mod pair_list;
+pub mod pair_list;
 mod quality;
+mod queue;
 mod reliability;
 mod resolution;
-mod source;
+pub mod source;
 mod update;
 
 pub use clustered::Clustered;

@@ -48,6 +48,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
         rounds: 0,
         searches: Vec::new(),
         left_out,
+        calibration: None,
     };
     let mut random = random_pairs(records, memory);
     let labels = std::mem::take(&mut records.labels)

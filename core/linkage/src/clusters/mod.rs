@@ -1,6 +1,7 @@
 //! What is done with pairs of similar records once they are found: grouping them ([`clusters`],
 //! [`mod@centres`], [`mod@average`]), and measuring them against a known truth ([`quality`]), at many thresholds at
-//! once ([`sweep`]), and by the probability that is claimed of them ([`reliability`]).
+//! once ([`sweep`]), and by the probability that is claimed of them ([`reliability`]); and choosing those to ask people
+//! about ([`queue`]).
 //!
 //! Records are numbered from 0. No result depends on the order of the pairs.
 
@@ -13,6 +14,7 @@ pub mod decisions;
 mod forest;
 pub mod links;
 pub mod quality;
+pub mod queue;
 pub mod reliability;
 pub mod succession;
 pub mod sweep;

@@ -2,7 +2,7 @@
 //! are.
 
 /// Where bands of probability begin. A band ends where the next one begins, and the last one has 1 in it.
-const BEGINNINGS: [f64; 8] = [0.0, 0.1, 0.5, 0.8, 0.95, 0.99, 0.999, 0.9999];
+pub(super) const BEGINNINGS: [f64; 8] = [0.0, 0.1, 0.5, 0.8, 0.95, 0.99, 0.999, 0.9999];
 
 /// 95 % of a normal distribution lie within so many standard deviations.
 const DEVIATIONS: f64 = 1.959_963_984_540_054;

@@ -18,6 +18,8 @@ pub enum Reason {
     Prior,
     /// What pairs of other classes take.
     Others,
+    /// What answers of people have shown.
+    Calibration,
 }
 
 impl Reason {
@@ -28,6 +30,7 @@ impl Reason {
             Reason::Together => "(fields that go together)",
             Reason::Prior => "(prior)",
             Reason::Others => "(other classes)",
+            Reason::Calibration => "(calibration)",
         }
     }
 }
@@ -85,7 +88,7 @@ impl Explainer {
     }
 
     /// What adds to the bits of a pattern: each field, and behind them [`Reason::Together`], [`Reason::Prior`] and
-    /// [`Reason::Others`]. The sum is what [`Scorer`](super::Scorer) gives for so many records and pairs.
+    /// [`Reason::Others`], and [`Reason::Calibration`] of a model that has one. The sum is what [`Scorer`](super::Scorer) gives for so many records and pairs.
     pub fn explain(&self, pattern: Pattern, records: f64, all_pairs: f64) -> Vec<Addend> {
         let model = &self.model;
         let mut all = Vec::with_capacity(model.fields.len() + 3);
@@ -133,6 +136,14 @@ impl Explainer {
             words: greatest.map(|i| model.class_meaning(&model.classes[i + 1])),
             bits: 0.0 - top - ((0.0 - top).exp2() + sum).log2(),
         });
+        if let Some(calibration) = &model.calibration {
+            let bits: f64 = all.iter().map(|addend| addend.bits).sum();
+            all.push(Addend {
+                reason: Reason::Calibration,
+                words: Some(format!("learned from {} answers", calibration.answers)),
+                bits: calibration.of(bits) - bits,
+            });
+        }
         all
     }
 
@@ -198,7 +209,13 @@ mod tests {
     use super::*;
     use crate::model::tests::people;
     use crate::model::values::LEVELS;
-    use crate::model::Scorer;
+    use crate::model::{Calibration, Scorer};
+
+    const CALIBRATION: Calibration = Calibration {
+        slope: 0.75,
+        shift: -1.5,
+        answers: 40,
+    };
 
     proptest! {
         #[test]
@@ -206,9 +223,11 @@ mod tests {
             levels in proptest::collection::vec(0..LEVELS as u8, 5),
             pairs in proptest::option::of(1.0..1e15f64),
             linkage: bool,
+            calibrated: bool,
         ) {
             let mut model = people();
             model.linkage = linkage;
+            model.calibration = calibrated.then_some(CALIBRATION);
             let mut pattern = Pattern::default();
             for (k, &level) in levels.iter().enumerate() {
                 pattern.set(k, level);
@@ -247,7 +266,7 @@ mod tests {
                 ("dob", "day and month swapped"),
                 ("city", "equal, a value of 1 in 128 records or more"),
                 ("phone", "missing on either side"),
-                ("(fields that go together)", ""),
+                ("(fields that go together)", "city with surname"),
                 ("(prior)", "one match in 32256 pairs"),
                 (
                     "(other classes)",

@@ -2,7 +2,7 @@
 
 use super::mixture::{Dependence, Shares};
 use super::values::{last_level, FieldLayout, RowLayout, SWAPPED};
-use super::Pattern;
+use super::{Calibration, Pattern};
 
 base::named! {
     /// What a fit has come to.
@@ -143,6 +143,8 @@ pub struct MatchModel {
     pub searches: Vec<PlannedSearch>,
     /// Columns that are no fields.
     pub left_out: Vec<LeftOut>,
+    /// What answers of people have shown about its bits.
+    pub calibration: Option<Calibration>,
 }
 
 impl MatchModel {

@@ -11,9 +11,11 @@
 //! - [`frequent`]: the levels of equal values;
 //! - [`json`]: a model as JSON;
 //! - [`score`]: what a fitted model says of a pattern;
+//! - [`calibration`]: how answers of people correct that;
 //! - [`explain`]: why it says so;
 //! - [`describe`]: what has been learned, in words.
 
+pub mod calibration;
 pub mod describe;
 pub mod explain;
 pub mod fitted;
@@ -27,6 +29,7 @@ pub mod search_choice;
 mod tests;
 pub mod values;
 
+pub use calibration::{Answer, Calibration};
 pub use describe::{ClassFacts, LevelFacts};
 pub use explain::{Addend, Explainer, Reason};
 pub use fitted::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};

@@ -1,5 +1,7 @@
 //! What a model says of a pair.
 
+use std::f64::consts::LN_2;
+
 use super::fitted::{Class, MatchModel};
 use super::mixture::{ClassLogs, Shares};
 use super::pattern::Pattern;
@@ -40,10 +42,14 @@ impl<'m> Scorer<'m> {
         let others: Vec<f64> = self.classes[1..].iter().map(of).chain([random]).collect();
         let top = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let against = top + others.iter().map(|log| (log - top).exp()).sum::<f64>().ln();
-        let log = matches - against;
+        let bits = (matches - against) / LN_2;
+        let bits = self
+            .model
+            .calibration
+            .map_or(bits, |calibration| calibration.of(bits));
         Score {
-            bits: log / std::f64::consts::LN_2,
-            probability: 1.0 / (1.0 + (-log).exp()),
+            bits,
+            probability: 1.0 / (1.0 + (-bits * LN_2).exp()),
         }
     }
 }

@@ -117,6 +117,7 @@ pub(crate) fn people() -> MatchModel {
             ),
             planned(Search::Scan { least: 30 }, 0.99),
         ],
+        calibration: None,
         left_out: vec![LeftOut {
             column: "id".into(),
             reason: "it is the key".into(),

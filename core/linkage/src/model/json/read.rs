@@ -1,17 +1,25 @@
 //! JSON as a model.
 
+use std::ops::RangeInclusive;
+
 use super::place::{error, Place};
 use super::tree::Json;
 use super::{FORMAT, MOST_CLASSES, MOST_COLUMNS, MOST_FREQUENT, MOST_OF_BLOCK};
 use crate::model::mixture::{Dependence, DependentFields, Shares};
 use crate::model::values::{FieldLayout, Kind, Reading, EQUAL, LEVELS, ORDERED};
-use crate::model::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
+use crate::model::{
+    Calibration, Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status,
+};
 use crate::model::{MOST_FIELDS, MOST_SEARCHES};
 use base::{Error, ErrorKind, Result};
 use text::RULES;
 
 /// Logarithms of dependence lie within this distance from 0, which is far from what a fit gives, and far from infinity.
 const MOST_LOG: f64 = 50.0;
+
+/// A calibration lies within these, which is far from what answers give.
+const SLOPES: RangeInclusive<f64> = 1e-3..=1e3;
+const MOST_SHIFT: f64 = 1e3;
 
 /// Bits of information lie within this distance from 0.
 const MOST_INFORMATION: f64 = 1e6;
@@ -66,8 +74,21 @@ pub fn read_model(text: &str) -> Result<MatchModel> {
         rounds: top.member("rounds")?.whole(0..=u32::MAX)? as usize,
         searches: searches.collect::<Result<_>>()?,
         left_out: left_out.collect::<Result<_>>()?,
+        calibration: calibration(&top)?,
         fields,
     })
+}
+
+/// Models of before there was any have none.
+fn calibration(top: &Place<'_>) -> Result<Option<Calibration>> {
+    let Some(place) = top.find("calibration")?.filter(|place| !place.is_null()) else {
+        return Ok(None);
+    };
+    Ok(Some(Calibration {
+        slope: place.member("slope")?.number(SLOPES)?,
+        shift: place.member("shift")?.number(-MOST_SHIFT..=MOST_SHIFT)?,
+        answers: place.member("answers")?.whole(0..=u32::MAX)?,
+    }))
 }
 
 /// Errors: another version of the form, or of the rules of normal forms.

@@ -58,6 +58,14 @@ pub fn write_model(model: &MatchModel) -> Result<String> {
     let searches = model.searches.iter().map(|s| search(s, &name));
     let left_out = model.left_out.iter();
     let left_out = left_out.map(|column| (column.column.clone(), column.reason.clone()));
+    let calibration = model.calibration.map(|of| {
+        Ok(json!({
+            "slope": exact(of.slope)?,
+            "shift": exact(of.shift)?,
+            "answers": of.answers,
+        }))
+    });
+    let calibration: Option<Value> = calibration.transpose()?;
     let written = json!({
         "bloom_ident_model": FORMAT,
         "library": env!("CARGO_PKG_VERSION"),
@@ -76,6 +84,7 @@ pub fn write_model(model: &MatchModel) -> Result<String> {
         "classes": classes.collect::<Result<Value>>()?,
         "searches": searches.collect::<Result<Value>>()?,
         "left_out": left_out.collect::<Value>(),
+        "calibration": calibration,
     });
     Ok(written.to_string())
 }

@@ -7,7 +7,7 @@ use serde_json::{json, Value};
 
 use super::{read_model, read_record, write_model};
 use crate::model::tests::people;
-use crate::model::{LeftOut, MatchModel, PlannedSearch, Search, Status};
+use crate::model::{Calibration, LeftOut, MatchModel, PlannedSearch, Search, Status};
 
 /// The text that PostgreSQL's jsonb has of a JSON text: members sorted by length and name, numbers without an exponent.
 fn stored(text: &str) -> String {
@@ -44,8 +44,11 @@ fn comes_back(model: &MatchModel) {
         field.frequent.sort_by(|a, b| a.0.cmp(&b.0));
     }
     sorted.left_out.sort_by(|a, b| a.column.cmp(&b.column));
-    let edges = &mut sorted.dependence.edges;
-    edges.retain(|edge| edge.logs.iter().flatten().any(|&log| log != 0.0));
+    for together in [&mut sorted.dependence, &mut sorted.match_dependence] {
+        let says_something = |log: &f64| *log != 0.0;
+        let edges = &mut together.edges;
+        edges.retain(|edge| edge.logs.iter().flatten().any(says_something));
+    }
     assert_eq!(format!("{stored:?}"), format!("{sorted:?}"));
 }
 
@@ -55,13 +58,18 @@ fn a_model_comes_back() {
     let mut model = people();
     model.swap = None;
     model.linkage = true;
-    model.dependence.edges[0]
-        .logs
-        .iter_mut()
-        .for_each(|row| row.fill(0.0));
+    for together in [&mut model.dependence, &mut model.match_dependence] {
+        let rows = together.edges[0].logs.iter_mut();
+        rows.for_each(|row| row.fill(0.0));
+    }
     model.classes.truncate(1);
     model.searches.clear();
     model.left_out.clear();
+    model.calibration = Some(Calibration {
+        slope: 0.625,
+        shift: -1.5,
+        answers: 87,
+    });
     model.fields[1].name = "nom de famille \"é\u{1F600}\"".into();
     comes_back(&model);
     assert!(!write_model(&model).unwrap().contains("logs"));

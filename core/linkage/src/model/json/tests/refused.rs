@@ -34,6 +34,11 @@ const IMPOSSIBLE: &str = r#"
 /rules := "1" => rules is "1"
 /status := "done" => status is "done"
 /linkage := 0 => linkage is 0
+/calibration := 1 => calibration is 1
+/calibration := {"slope": 0, "shift": 0, "answers": 20} => calibration.slope is 0
+/calibration := {"slope": 1, "shift": 1e4, "answers": 20} => calibration.shift is 10000
+/calibration := {"slope": 1, "shift": 0, "answers": -1} => calibration.answers is -1
+/calibration := {"slope": 1, "shift": 0} => calibration.answers is missing
 /records := -1 => records is -1
 /pairs := 1e37 => pairs is 1e37
 /rounds := 0.5 => rounds is 0.5

@@ -1,0 +1,102 @@
+//! `bloom_model_calibrate`: a model whose probabilities are corrected by what people have said about some of its pairs.
+
+use linkage::clusters::queue::{band, limits, share_out, ByBand, BANDS};
+use linkage::clusters::Verdict;
+use linkage::model::json::{read_model, write_model};
+use linkage::model::{Answer, Calibration};
+use pgrx::{pg_sys, PgSqlErrorCode};
+
+use crate::clusters::pair_list::PairReader;
+use crate::clusters::source::Source;
+use crate::pairs::decisions::Decisions;
+use base::error::number;
+use base::Error;
+use pg::check_for_interrupts;
+use pg::entry;
+use pg::error::{raise, sql_error, OrRaise};
+use pg::function::arguments::Arguments;
+use pg::progress;
+use pg::values::jsonb::jsonb_datum;
+use pg::values::varlena::NewValue;
+
+/// Of fewer answers nothing is learned.
+const LEAST_ANSWERS: u64 = 20;
+
+/// A probability of 1 stands for so many bits, and one of 0 for as many below 0.
+const MOST_BITS: f64 = 40.0;
+
+/// `(model jsonb, decisions regclass, pairs regclass) RETURNS jsonb`
+#[entry(stable, called_on_null, parallel_unsafe)]
+fn bloom_model_calibrate(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with these arguments.
+    let arguments = unsafe { Arguments::new(fcinfo) };
+    let mut model = read_model(&arguments.jsonb(0)).or_raise();
+    let decided_in = arguments.oid(1);
+    let found_in = arguments.datum(2).map_or(decided_in, |_| arguments.oid(2));
+    let found_in = Source::of_similar_pairs(found_in);
+    let _job = progress::job("bloom_model_calibrate", found_in.oid);
+    let decisions = Decisions::read(decided_in, None, false);
+    let (mut answers, mut by_band) = (Vec::new(), [0; BANDS]);
+    let cursor = found_in.similar_rows();
+    let mut reader = PairReader::new(&cursor, &found_in.name);
+    cursor.each(|row| {
+        check_for_interrupts();
+        let probability = reader.similarity(row);
+        let [a, b] = reader.keys(row, <[u8]>::to_vec);
+        let is_match = match decisions.get([&a, &b]) {
+            Some(judged) if !judged.changed => match judged.verdict {
+                Verdict::Same => true,
+                Verdict::Different => false,
+                Verdict::Unsure => return,
+            },
+            _ => return,
+        };
+        if let Some(band) = band(probability) {
+            by_band[band] += 1;
+        }
+        let bits = (probability / (1.0 - probability)).log2();
+        let bits = bits.clamp(-MOST_BITS, MOST_BITS);
+        // that of the model as it was fitted
+        let bits = model.calibration.map_or(bits, |of| of.before(bits));
+        answers.push(Answer { bits, is_match });
+    });
+    refuse_too_few(&answers, by_band, &decisions.name, &found_in.name);
+    model.calibration = Some(Calibration::learn(&answers));
+    NewValue(jsonb_datum(&write_model(&model).or_raise()))
+}
+
+/// Errors: fewer answers than are needed, or all of one kind.
+fn refuse_too_few(answers: &[Answer], by_band: ByBand, decisions: &str, pairs: &str) {
+    let all = answers.len() as u64;
+    let same = answers.iter().filter(|answer| answer.is_match).count() as u64;
+    if all >= LEAST_ANSWERS && same > 0 && same < all {
+        return;
+    }
+    let message = format!(
+        "\"{decisions}\" has {all} answers to pairs of \"{pairs}\", {same} of them same and {} different",
+        all - same
+    );
+    let missing = share_out(
+        LEAST_ANSWERS.saturating_sub(all),
+        [u64::MAX; BANDS],
+        by_band,
+    );
+    let missing = (0..BANDS).filter(|&band| missing[band] > 0).map(|band| {
+        let [from, to] = limits(band).map(number);
+        format!("{} from {from} to {to}", missing[band])
+    });
+    let missing: Vec<String> = missing.collect();
+    let detail = match all {
+        LEAST_ANSWERS.. => "All are of one kind, and a calibration needs both.".to_owned(),
+        _ => format!(
+            "A calibration needs {LEAST_ANSWERS} of both kinds, spread over the probabilities: {} are missing.",
+            missing.join(", ")
+        ),
+    };
+    let code = PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+    raise(
+        &sql_error(code, message)
+            .detail(detail)
+            .hint("bloom_review_queue() finds pairs that are worth an answer."),
+    );
+}
