@@ -9,8 +9,8 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 use crate::clusters::pair_list::PairReader;
 use crate::clusters::source::Source;
 use crate::pairs::decisions::Decisions;
+use crate::pairs::source_columns::has;
 use base::error::number;
-use base::Error;
 use pg::check_for_interrupts;
 use pg::entry;
 use pg::error::{raise, sql_error, OrRaise};
@@ -33,6 +33,9 @@ fn bloom_model_calibrate(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let mut model = read_model(&arguments.jsonb(0)).or_raise();
     let decided_in = arguments.oid(1);
     let found_in = arguments.datum(2).map_or(decided_in, |_| arguments.oid(2));
+    if !has(found_in, &[c"probability"]) && !has(found_in, &[c"similarity"]) {
+        refuse_without_pairs(found_in);
+    }
     let found_in = Source::of_similar_pairs(found_in);
     let _job = progress::job("bloom_model_calibrate", found_in.oid);
     let decisions = Decisions::read(decided_in, None, false);
@@ -63,6 +66,20 @@ fn bloom_model_calibrate(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     refuse_too_few(&answers, by_band, &decisions.name, &found_in.name);
     model.calibration = Some(Calibration::learn(&answers));
     NewValue(jsonb_datum(&write_model(&model).or_raise()))
+}
+
+/// Errors: always.
+fn refuse_without_pairs(oid: pg_sys::Oid) -> ! {
+    let name = Source::of_linked_pairs(oid).name;
+    let code = PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN;
+    raise(
+        &sql_error(
+            code,
+            format!("relation \"{name}\" has no column probability"),
+        )
+        .detail("An answer says something of the probability that the model gives to its pair.")
+        .hint("Name the relation of the pairs that the model has found as the argument pairs."),
+    )
 }
 
 /// Errors: fewer answers than are needed, or all of one kind.
