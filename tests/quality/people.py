@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""people.py RECORDS SEED [MISSING | formats | --explain]: generated records of people as CSV on standard output, of which about a fifth are duplicates.
+"""people.py RECORDS SEED [MISSING | formats | others | --explain]: generated records of people as CSV on standard output, of which about a fifth are duplicates.
 
 Columns: id, entity (the same for records of one person), given_name, surname, dob, street, city, postcode, phone, email.
 The same arguments give the same bytes. Names and streets are those of the FEBRL data beside this file and made ones, the frequent ones much
@@ -8,6 +8,7 @@ and his son may share the name; people move, marry, change the telephone; record
 With MISSING, from 0 to 1, the register is a sparse one: telephone and email are empty, and each other value is missing with that probability.
 With --explain, each person is there twice, and the second record has one corruption, which two more columns name: corruption, and field, by which
 such a corruption is looked for. corruptions.py has the kinds.
+With the word others people live otherwise: more in families, with more twins, more sons of their father's name, more who move, and more errors.
 With the word formats the people are the same, and each record was written by somebody with other habits: telephones with or without a country code, in
 groups, with signs of all kinds; addresses of one provider with dots and tags that it does not look at, some with a display name or in capitals; and
 the dates of birth are written as 27.05.1964.
@@ -44,6 +45,24 @@ NICKNAMES = {
     "anthony": "tony", "edward": "ted", "robert": "bob", "richard": "dick", "gabrielle": "gabby", "madeline": "maddie",
 }  # fmt: skip
 NEAR = dict(zip("abcdefghijklmnopqrstuvwxyz", "snvfrgfhujnkjmipwtdyicwzux"))
+
+
+class Shares:
+    """How people live, and how they are written down, as shares."""
+
+    def __init__(self, alone=0.6, flat=0.08, wife=0.15, junior=0.05, twin=0.05, moved=0.10, changed_email=0.15, errors=1.0):
+        self.alone = alone
+        self.flat = flat
+        self.wife = wife
+        self.junior = junior
+        self.twin = twin
+        self.moved = moved
+        self.changed_email = changed_email
+        self.errors = errors
+
+
+USUAL = Shares()
+OTHERS = Shares(alone=0.35, flat=0.15, wife=0.3, junior=0.12, twin=0.12, moved=0.18, changed_email=0.25, errors=1.6)
 
 
 class Pick:
@@ -87,7 +106,8 @@ def more(rng, values, number, make):
 class World:
     """What people draw from."""
 
-    def __init__(self, rng, records):
+    def __init__(self, rng, records, shares=USUAL):
+        self.shares = shares
         given, surnames, streets, suburbs = febrl()
         towns = max(400, min(len(suburbs) * 3, records // 50))
         self.given = Pick(more(rng, given, 2500, lambda: made(rng, GIVEN_TAILS)), 0.95, 3)
@@ -148,19 +168,20 @@ def household(world, rng):
 
     year = rng.randrange(1930, 1981)
     father = person(world.given(rng), surname, date(rng, year, year))
-    if rng.random() < 0.6:
+    shares = world.shares
+    if rng.random() < shares.alone:
         return [father]
-    if rng.random() < 0.08:
+    if rng.random() < shares.flat:
         # They share a flat, and nothing else.
         return [father, person(world.given(rng), world.surname(rng), date(rng, year - 3, year + 3))]
     people = [father]
-    other = world.surname(rng) if rng.random() < 0.15 else surname
+    other = world.surname(rng) if rng.random() < shares.wife else surname
     people.append(person(world.given(rng), other, date(rng, year - 6, year + 6)))
     for child in range(rng.choice((0, 0, 1, 1, 2, 3))):
-        given = father[GIVEN] if child == 0 and rng.random() < 0.05 else world.given(rng)
+        given = father[GIVEN] if child == 0 and rng.random() < shares.junior else world.given(rng)
         born = date(rng, year + 20, year + 35)
         people.append(person(given, surname, born))
-        if rng.random() < 0.05:
+        if rng.random() < shares.twin:
             people.append(person(world.given(rng), surname, born))
     return people
 
@@ -189,7 +210,8 @@ def duplicate(world, rng, person):
     def chance(share):
         return rng.random() < share
 
-    if chance(0.10):
+    shares = world.shares
+    if chance(shares.moved):
         record[STREET], record[CITY], record[POSTCODE], prefix = world.address(rng)
         if chance(0.6):
             record[PHONE] = world.phone(rng, prefix)
@@ -197,7 +219,7 @@ def duplicate(world, rng, person):
         record[PHONE] = world.phone(rng, person[8])
     if chance(0.04):
         record[SURNAME] = world.surname(rng)
-    if chance(0.15):
+    if chance(shares.changed_email):
         record[EMAIL] = email(rng, record[GIVEN], record[SURNAME])
     if chance(0.10):
         record[GIVEN] = NICKNAMES.get(record[GIVEN], record[GIVEN])
@@ -213,7 +235,7 @@ def duplicate(world, rng, person):
     if chance(0.02):
         record[GIVEN], record[SURNAME] = record[SURNAME], record[GIVEN]
     for field, share in enumerate((0.12, 0.12, 0.04, 0.15, 0.08, 0.05, 0.05, 0.04)):
-        if chance(share):
+        if chance(share * shares.errors):
             record[field] = misspelt(rng, record[field])
             if chance(0.2):
                 record[field] = misspelt(rng, record[field])
@@ -232,10 +254,10 @@ def thinned(rng, record):
     return record
 
 
-def people(records, seed):
+def people(records, seed, shares=USUAL):
     """So many records, in no order, as lists of entity and the columns' values."""
     rng = random.Random(seed)
-    world = World(rng, records)
+    world = World(rng, records, shares)
     made = []
     entity = 0
     while len(made) < records:
@@ -315,11 +337,12 @@ def main():
         rng = random.Random(f"{seed} explain")
         made = explained(records, rng, World(rng, records))
         return write([*columns, "corruption", "field"], made)
-    made = people(records, seed)
+    others = sys.argv[3:] == ["others"]
+    made = people(records, seed, OTHERS if others else USUAL)
     if sys.argv[3:] == ["formats"]:
         rng = random.Random(f"{seed} formats")
         made = [written(rng, record) for record in made]
-    elif len(sys.argv) > 3:
+    elif len(sys.argv) > 3 and not others:
         rng = random.Random(f"{seed} missing")
         made = [sparse(rng, record, float(sys.argv[3])) for record in made]
     write(columns, made)

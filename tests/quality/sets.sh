@@ -12,6 +12,7 @@
 #   QUALITY_EQUAL_ONLY=1            the searches for similar values are taken out of the models
 #   QUALITY_PERSONAL=dob            the personal fields of people, "" for none
 #   QUALITY_FORMATS="20000"         sizes of the generated tables of people that are written in many ways, of the first seed only; "" for none
+#   QUALITY_OTHERS="20000"         sizes of the generated tables of people who live otherwise, of the same seeds; "" for none
 #   QUALITY_KINDS="off"             every field is compared as text; or kinds for columns by name, such as "phone:text given_name:text"
 #   QUALITY_FILES="a.csv"           more tables of people: CSV with the columns of tests/quality/people.py, id or rec_id and entity or entity_id
 #   QUALITY_DATA=folder             where the packed sets are (default tests/data/quality)
@@ -154,6 +155,13 @@ formats() {
     rm "$SCRATCH/people.csv"
 }
 
+# others SIZE SEED
+others() {
+    python3 "$ROOT/tests/quality/people.py" "$1" "$2" others >"$SCRATCH/people.csv"
+    people_of "$1 other people, seed $2" "$SCRATCH/people.csv"
+    rm "$SCRATCH/people.csv"
+}
+
 # all_sets: calls measure for every set that is asked for.
 all_sets() {
     local name size seed seeds missing file
@@ -166,6 +174,9 @@ all_sets() {
         for missing in ${QUALITY_MISSING:-0.1 0.25}; do sparse "$size" "${seeds[0]:-1}" "$missing"; done
     done
     for size in ${QUALITY_FORMATS-20000}; do formats "$size" "${seeds[0]:-1}"; done
+    for size in ${QUALITY_OTHERS-20000}; do
+        for seed in "${seeds[@]}"; do others "$size" "$seed"; done
+    done
     [[ -z ${QUALITY_MILLION:-} ]] || generated 1000000 "${seeds[0]:-1}"
     for file in ${QUALITY_FILES:-}; do people_of "$(basename "$file" .csv)" "$file"; done
 }
