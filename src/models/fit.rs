@@ -12,6 +12,7 @@ use super::fit_records::{FitFields, FitRecords};
 use super::guess;
 use super::options::ModelOptions;
 use super::pairs::relations;
+use super::warnings;
 use crate::models::records::labels::Labels;
 use crate::models::records::read::Table;
 use pg::budget::Budget;
@@ -98,7 +99,14 @@ fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> New
     }
     let mut model = fit(&mut records, left_out, memory);
     set_status(&mut model, personal.is_some());
+    let mut warned = std::mem::take(&mut records.warnings);
+    warned.extend(warnings::of_expectations(
+        &model,
+        records.prepared.texts.smaller(),
+    ));
+    model.warnings = warned.iter().map(warnings::text).collect();
     tell(&model);
+    warned.iter().for_each(warn);
     NewValue(jsonb_datum(&write_model(&model).or_raise()))
 }
 

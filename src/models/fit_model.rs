@@ -49,6 +49,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
         searches: Vec::new(),
         left_out,
         calibration: None,
+        warnings: Vec::new(),
     };
     let mut random = random_pairs(records, memory);
     let labels = std::mem::take(&mut records.labels)

@@ -2,24 +2,28 @@
 
 use std::collections::HashMap;
 
+use base::Error;
 use linkage::model::mixture::{FieldFrequencies, FrequencyCount};
-use linkage::model::values::{equal_level, FieldLayout, RowLayout, LEVELS};
+use linkage::model::values::{equal_level, FieldLayout, Kind, RowLayout, LEVELS};
 use linkage::model::{FieldModel, FrequentLevels, LeftOut};
 
 use super::compounds::Compounds;
 use super::fields::{is_date, is_fraction, FieldWish};
 use super::guess::{self, Seen};
+use super::warnings::{self, Unread};
 use crate::models::records::labels::Labels;
 use crate::models::records::prepared::{PreparedRecords, RecordWriter};
 use crate::models::records::read::{RecordSet, RecordTexts, Table};
 use crate::pairs::random::mix;
-use pg::error::OrRaise;
+use pg::catalog;
+use pg::error::{raise, OrRaise};
 use pg::progress::{self, phases};
+use pg::values::text::readable;
 
 /// Of equal records eight count, or they drown the others.
 const MOST_EQUAL: u32 = 8;
 
-/// Records of which all values are looked at for their length; of those behind, one in 16.
+/// Records of which all values are looked at for their length and how they are written; of those behind, one in 16.
 const SAMPLE: u32 = 20_000;
 
 /// The records, ready to be compared.
@@ -34,6 +38,8 @@ pub struct FitRecords {
     pub compounds: Vec<u32>,
     /// What somebody has said of pairs.
     pub labels: Labels,
+    /// What is amiss with the fields.
+    pub warnings: Vec<Error>,
     /// Which records count.
     counts: RecordSet,
 }
@@ -52,7 +58,7 @@ pub struct FitFields<'a> {
 impl FitRecords {
     /// Reads the records of one table or two.
     ///
-    /// Errors: as [`RecordTexts::read`]; out of memory.
+    /// Errors: as [`RecordTexts::read`]; a table without records; out of memory.
     pub fn read(
         tables: &[Table],
         mut fields: FitFields<'_>,
@@ -64,21 +70,39 @@ impl FitRecords {
         let mut labels = std::mem::take(&mut fields.labels);
         let note = |key: &[u8], side, record| labels.note(key, side, record);
         let mut texts = RecordTexts::read(tables, job, note, |record, values| {
-            let in_sample = record < SAMPLE || record % 16 == 0;
+            let in_sample = is_sampled(record);
             for (seen, value) in seen.iter_mut().zip(values) {
                 seen.add(value.unwrap_or(""), in_sample);
             }
         });
-        let (models, taken, swap) = settle_fields(tables, fields, &seen);
+        if let Some(i) = texts.by_relation().iter().position(|&records| records == 0) {
+            let name = readable(catalog::name(tables[i].records.oid).to_bytes());
+            raise(
+                &Error::invalid(format!("relation \"{name}\" has no records to learn from"))
+                    .hint("Fit the model when it has some; a model that was fitted before can be used until then."),
+            );
+        }
+        let mut warnings = Vec::new();
+        let smaller = texts.smaller();
+        let (models, taken, swap) = settle_fields(tables, fields, &seen, smaller, &mut warnings);
         let layout = RowLayout::new(models.iter().map(|m| m.layout.clone()).collect(), swap);
         let mut writer = RecordWriter::new(layout, memory / 2, None);
         let mut compounds = Compounds::new(&models, texts.records);
+        let mut unread = vec![Unread::default(); models.len()];
         texts.each(|record, values| {
             let values = taken.iter().map(|&column| values[column].as_str());
             compounds.look(record, values.clone());
+            if is_sampled(record) {
+                for ((unread, field), value) in unread.iter_mut().zip(&models).zip(values.clone()) {
+                    unread.look(&field.layout, value);
+                }
+            }
             writer.push(values);
         });
         let compounds = compounds.finish();
+        for ((unread, field), &column) in unread.iter().zip(&models).zip(&taken) {
+            warnings.extend(unread.warning(field, &seen[column]));
+        }
         let mut prepared = writer.finish(texts, taken);
         let mut records = FitRecords {
             counts: without_equal(&mut prepared, memory / 4),
@@ -88,6 +112,7 @@ impl FitRecords {
             swap,
             compounds,
             labels,
+            warnings,
         };
         progress::phase(phases::COUNTING_VALUES, Some(records.fields.len() as u64));
         for field in 0..records.fields.len() {
@@ -167,6 +192,11 @@ impl FitRecords {
     }
 }
 
+/// Whether all values of a record are looked at.
+fn is_sampled(record: u32) -> bool {
+    record < SAMPLE || record.is_multiple_of(16)
+}
+
 /// Which records count: of those with equal values some only.
 fn without_equal(records: &mut PreparedRecords, memory: usize) -> RecordSet {
     let mut counts = RecordSet::full(records.store.records);
@@ -181,11 +211,14 @@ fn without_equal(records: &mut PreparedRecords, memory: usize) -> RecordSet {
     counts
 }
 
-/// The fields with their kinds, and which of the columns that were read they are.
+/// The fields with their kinds, and which of the columns that were read they are. Of two tables the smaller one has
+/// `smaller` records.
 fn settle_fields(
     tables: &[Table],
     fields: FitFields<'_>,
     seen: &[Seen],
+    smaller: Option<u32>,
+    warnings: &mut Vec<Error>,
 ) -> (Vec<FieldModel>, Vec<usize>, Option<[usize; 2]>) {
     let (mut models, mut taken) = (Vec::new(), Vec::new());
     for (i, (wish, seen)) in fields.wishes.iter().zip(seen).enumerate() {
@@ -196,24 +229,27 @@ fn settle_fields(
             });
             continue;
         }
-        let is_known = guess::is_personal(&wish.name) || guess::is_surname(&wish.name);
-        if fields.are_guessed && !is_known && seen.is_unique() {
-            fields.left_out.push(LeftOut {
-                column: wish.name.clone(),
-                reason: "has another value in each record; name it among the fields if it is one"
-                    .to_owned(),
-            });
-            continue;
-        }
         let of_type = tables[0].columns[i].type_oid;
         let (kind, reading) = match (wish.kind, &wish.reading) {
             (Some(kind), Some(reading)) => (kind, Some(reading.clone())),
             (Some(kind), None) => (kind, guess::reading(kind, seen)),
             (None, _) => guess::kind(&wish.name, is_date(of_type), is_fraction(of_type), seen),
         };
+        let guessed_personal = guess::is_personal(&wish.name, seen);
+        let says_who = guessed_personal || guess::is_surname(&wish.name) || kind == Kind::Date;
+        if !says_who && !seen.could_be_personal() && seen.is_unique(smaller) {
+            if fields.are_guessed {
+                fields.left_out.push(LeftOut {
+                    column: wish.name.clone(),
+                    reason: "has another value in nearly each record; name it among the fields if it is one".to_owned(),
+                });
+                continue;
+            }
+            warnings.push(warnings::unique(&wish.name));
+        }
         let personal = match fields.personal {
             Some(names) => names.contains(&wish.name),
-            None => guess::is_personal(&wish.name),
+            None => guessed_personal,
         };
         models.push(FieldModel {
             name: wish.name.clone(),
@@ -229,8 +265,11 @@ fn settle_fields(
         });
         taken.push(i);
     }
+    if fields.personal.is_none() {
+        warnings.extend(warnings::unknown_people(&fields.wishes, seen));
+    }
     let find = |is: fn(&str) -> bool| {
-        let is_name = |m: &FieldModel| m.layout.kind() == linkage::model::values::Kind::Name;
+        let is_name = |m: &FieldModel| m.layout.kind() == Kind::Name;
         models.iter().position(|m| is_name(m) && is(&m.name))
     };
     let swap = find(guess::is_given_name)

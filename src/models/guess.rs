@@ -2,18 +2,18 @@
 
 use std::collections::HashSet;
 
-use linkage::model::values::{Conventions, FieldLayout, Kind, Reading};
+use linkage::model::values::{is_plain_date, Conventions, FieldLayout, Kind, Reading};
 use text::{normalize, Sound};
 
-/// Names of columns in which the people of a household differ, besides [`GIVEN`]. Parts of names, without signs between
-/// words.
+/// Names of columns of dates, addresses and numbers in which the people of a household differ. Parts of names, without
+/// signs between words.
 const PERSONAL: &str =
     "birth dob geburt geboren gebdat naissance nacimiento nascita geboorte nascimento \
     urodzenia email emailaddress mailadresse correo courriel ssn socsec socialsecurity \
     passport reisepass personalid nationalid taxid steuerid dni";
 
-/// Names that are personal as a whole only, since others contain them.
-const PERSONAL_WHOLE: &str = "given first nombre prenume nome mail born";
+/// The same, where they are the whole name, since others contain them.
+const PERSONAL_WHOLE: &str = "mail born";
 
 /// Parts of names of surnames.
 const SURNAMES: &str =
@@ -21,6 +21,7 @@ const SURNAMES: &str =
     cognome sobrenome achternaam nazwisko secondname";
 
 /// Parts of names of given names, which are personal, too.
+const GIVEN_WHOLE: &str = "given first nombre prenume nome";
 const GIVEN: &str = "givenname firstname forename christianname vorname rufname prenom nombrepila \
     primeironome primernombre voornaam fornavn imie";
 
@@ -42,10 +43,16 @@ fn has_one_of(name: &str, words: &str) -> bool {
     words.split(' ').any(|word| name.contains(word))
 }
 
-/// Whether people of a household differ in it.
-pub fn is_personal(name: &str) -> bool {
-    let name = plain(name);
-    is_one_of(&name, PERSONAL_WHOLE) || has_one_of(&name, PERSONAL) || has_one_of(&name, GIVEN)
+/// Whether people of a household differ in it: in given names, and in dates, addresses and numbers of a person. Where the
+/// values are words, they are none of the latter, whatever the name says: those of a `birth_place` are towns.
+pub fn is_personal(name: &str, seen: &Seen) -> bool {
+    is_named_personal(name) && (is_given_name(name) || !seen.are_words())
+}
+
+/// Whether people of a household differ in it, as far as the name says.
+fn is_named_personal(name: &str) -> bool {
+    let plain = plain(name);
+    is_one_of(&plain, PERSONAL_WHOLE) || has_one_of(&plain, PERSONAL) || is_given_name(name)
 }
 
 /// Whether it is a surname.
@@ -56,14 +63,14 @@ pub fn is_surname(name: &str) -> bool {
 /// Whether it is a given name.
 pub fn is_given_name(name: &str) -> bool {
     let name = plain(name);
-    is_one_of(&name, "given first nombre nome") || has_one_of(&name, GIVEN)
+    is_one_of(&name, GIVEN_WHOLE) || has_one_of(&name, GIVEN)
 }
 
 /// Whether it says which record it is, or which group of records.
 pub fn is_record_number(name: &str) -> bool {
     let spaced = normalize(name, true, || ()).unwrap_or_default();
     let last_word = spaced.rsplit('_').next() == Some("id");
-    !is_personal(name) && (last_word || is_one_of(&plain(name), RECORD))
+    !is_named_personal(name) && (last_word || is_one_of(&plain(name), RECORD))
 }
 
 /// What has been seen of the values of a column.
@@ -77,14 +84,17 @@ pub struct Seen {
     lengths: Vec<u32>,
     sampled: u64,
     /// How the values of the sample are written.
-    conventions: Conventions,
+    pub conventions: Conventions,
     /// Records with a value of several words.
     of_words: u64,
-    /// Different values, or a sample of them, by hash; and whether one of them has come twice.
+    /// Records with a value that has a digit or an `@`.
+    coded: u64,
+    /// Different values, or a sample of them, by hash; none once it is known that many have come again.
     values: HashSet<u64>,
     /// Hashes in the sample have so many zeros at their end.
     zeros: u32,
-    repeated: bool,
+    /// Values of the sample that had come before.
+    repeats: usize,
 }
 
 /// Lengths from here on are one.
@@ -93,8 +103,12 @@ const LONGEST: usize = 1000;
 /// Different values that are remembered.
 const MOST_VALUES: usize = 1 << 16;
 
-/// Fewer records say nothing of a column in which no two of them agree.
-const LEAST_UNIQUE: u64 = 1000;
+/// Fewer records say nothing of a column in which hardly two of them agree.
+const LEAST_UNIQUE: u64 = 200;
+
+/// In a column that each record has another value in, one value in so many has come before, or fewer: where a field of
+/// people has so few, there are fewer duplicates than a model can tell from chance.
+const REPEATED: usize = 500;
 
 impl Default for Seen {
     fn default() -> Seen {
@@ -105,9 +119,10 @@ impl Default for Seen {
             sampled: 0,
             conventions: Conventions::default(),
             of_words: 0,
+            coded: 0,
             values: HashSet::new(),
             zeros: 0,
-            repeated: false,
+            repeats: 0,
         }
     }
 }
@@ -123,8 +138,9 @@ impl Seen {
             return;
         }
         self.present += 1;
-        self.dates += u64::from(is_date(value));
+        self.dates += u64::from(is_plain_date(value));
         self.of_words += u64::from(value.trim().contains(' '));
+        self.coded += u64::from(value.chars().any(|c| c.is_numeric() || c == '@'));
         self.look_for_repeated(value);
         if in_sample {
             self.conventions.add(value);
@@ -138,12 +154,14 @@ impl Seen {
 
     fn look_for_repeated(&mut self, value: &str) {
         let hash = FieldLayout::identity(value);
-        if self.repeated || hash.trailing_zeros() < self.zeros {
+        if self.repeats > MOST_VALUES / REPEATED || hash.trailing_zeros() < self.zeros {
             return;
         }
         if !self.values.insert(hash) {
-            self.repeated = true;
-            self.values = HashSet::new();
+            self.repeats += 1;
+            if self.repeats > MOST_VALUES / REPEATED {
+                self.values = HashSet::new();
+            }
         } else if self.values.len() > MOST_VALUES {
             self.zeros += 1;
             let zeros = self.zeros;
@@ -151,10 +169,30 @@ impl Seen {
         }
     }
 
-    /// Whether it looks like a column of numbers or codes of which each record has another one, so that it says nothing
-    /// of duplicates.
-    pub fn is_unique(&self) -> bool {
-        !self.repeated && self.present >= LEAST_UNIQUE && 10 * self.of_words < self.present
+    /// Whether it looks like a column of numbers or codes of which each record has another one, but for a few, so that
+    /// it says nothing of duplicates. Two tables, the smaller of which has `smaller` records, have no more duplicates
+    /// than that allows.
+    pub fn is_unique(&self, smaller: Option<u32>) -> bool {
+        let values = self.values.len();
+        let could_repeat = smaller.map_or(values, |n| values.min(n as usize));
+        let has_repeated = self.repeats > could_repeat / REPEATED;
+        !has_repeated && self.present >= LEAST_UNIQUE && 10 * self.of_words < self.present
+    }
+
+    /// Whether nine in ten values have neither a digit nor an `@`: dates, addresses and numbers they are not.
+    fn are_words(&self) -> bool {
+        self.present > 0 && 10 * self.coded <= self.present
+    }
+
+    /// Whether they could be names of people: a word each, most of them.
+    pub fn could_be_names(&self) -> bool {
+        self.are_words() && 2 * self.of_words < self.present
+    }
+
+    /// Whether they could be what one person has for himself: e-mail addresses, or dates that lie as far apart as those
+    /// of birth do.
+    pub fn could_be_personal(&self) -> bool {
+        self.conventions.are_addresses() || self.conventions.are_dates_of_decades()
     }
 
     /// The length that nine in ten values do not exceed.
@@ -173,34 +211,16 @@ impl Seen {
     }
 }
 
-/// Whether a text has the eight digits of a date that may be.
-fn is_date(value: &str) -> bool {
-    let mut digits = value
-        .bytes()
-        .filter(u8::is_ascii_digit)
-        .map(|b| u32::from(b - b'0'));
-    let mut number = |n: usize| {
-        digits
-            .by_ref()
-            .take(n)
-            .fold(0, |all, digit| 10 * all + digit)
-    };
-    let count = value.bytes().filter(u8::is_ascii_digit).count();
-    count == 8
-        && (1800..2200).contains(&number(4))
-        && (1..=12).contains(&number(2))
-        && (1..=31).contains(&number(2))
-}
-
 /// How the values of a column are compared, and how they are read before.
 ///
 /// Telephones and e-mail addresses are compared as texts, which finds more than their own kinds where all are written
 /// alike. Where telephones are written with and without the code of a country, only their digits show that they are the
-/// same.
+/// same. A name that says that they are dates is believed where half of the values are.
 pub fn kind(name: &str, is_date: bool, is_fraction: bool, seen: &Seen) -> (Kind, Option<Reading>) {
     let plain = plain(name);
     if is_date
         || has_one_of(&plain, "birth dob geburt naissance nacimiento")
+            && seen.conventions.are_often_dates()
         || seen.are_dates()
         || seen.conventions.date_format().is_some()
     {

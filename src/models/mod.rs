@@ -6,6 +6,7 @@
 //! - `compounds`, `fit_records`, `fit_model`, `search_plan`, `team`: the fit, the searches that it finds worth while, and its
 //!   workers;
 //! - `pair_limit`: how many pairs are compared;
+//! - `warnings`: what speaks against a model;
 //! - `calibrate`, `fit`, `pairs`, `candidate_report`, `describe`: the functions.
 
 mod calibrate;
@@ -24,6 +25,7 @@ mod records;
 mod search;
 mod search_plan;
 mod team;
+mod warnings;
 
 pub use fields::{base_type, columns as field_columns, comparable_columns, is_date, is_fraction};
 pub use guess::Seen;

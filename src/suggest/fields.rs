@@ -131,7 +131,7 @@ pub fn fields(
         fields.push(ProposedField {
             is_email: seen.present > 0 && 10 * seen.addresses >= 9 * seen.present,
             is_long: seen.present > 0 && 2 * seen.long > seen.present,
-            is_personal: guess::is_personal(name),
+            is_personal: guess::is_personal(name, &seen.seen),
             at,
             filled: match sample.rows {
                 0 => 100,

@@ -232,6 +232,19 @@ impl RecordTexts {
         });
     }
 
+    /// The records of each relation.
+    pub fn by_relation(&self) -> Vec<u32> {
+        match self.second {
+            None => vec![self.records],
+            Some(second) => vec![second, self.records - second],
+        }
+    }
+
+    /// The records of the smaller relation, if there are two.
+    pub fn smaller(&self) -> Option<u32> {
+        self.second.map(|second| second.min(self.records - second))
+    }
+
     fn push(&mut self, fields: &[Option<&str>]) {
         if self.records == MOST_RECORDS {
             raise(&Error::new(

@@ -145,6 +145,8 @@ pub struct MatchModel {
     pub left_out: Vec<LeftOut>,
     /// What answers of people have shown about its bits.
     pub calibration: Option<Calibration>,
+    /// What speaks against it, or against the data that it was fitted to: texts for people to read.
+    pub warnings: Vec<String>,
 }
 
 impl MatchModel {

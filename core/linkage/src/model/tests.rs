@@ -118,6 +118,7 @@ pub(crate) fn people() -> MatchModel {
             planned(Search::Scan { least: 30 }, 0.99),
         ],
         calibration: None,
+        warnings: vec!["field \"city\" is often missing".into()],
         left_out: vec![LeftOut {
             column: "id".into(),
             reason: "it is the key".into(),

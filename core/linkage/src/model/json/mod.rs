@@ -29,6 +29,9 @@ const MOST_OF_BLOCK: u32 = 100_000;
 /// Most columns that are no fields: a table has 1600, and a view over it no more.
 const MOST_COLUMNS: usize = 10_000;
 
+/// Most warnings: some for each field, and some for the whole.
+const MOST_WARNINGS: usize = 1000;
+
 /// What to do about a model that is no model.
 const HINT: &str = "Make the model with bloom_model_fit(), and store it unchanged.";
 

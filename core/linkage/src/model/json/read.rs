@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::place::{error, Place};
 use super::tree::Json;
-use super::{FORMAT, MOST_CLASSES, MOST_COLUMNS, MOST_FREQUENT, MOST_OF_BLOCK};
+use super::{FORMAT, MOST_CLASSES, MOST_COLUMNS, MOST_FREQUENT, MOST_OF_BLOCK, MOST_WARNINGS};
 use crate::model::mixture::{Dependence, DependentFields, Shares};
 use crate::model::values::{FieldLayout, Kind, Reading, EQUAL, LEVELS, ORDERED};
 use crate::model::{
@@ -75,6 +75,7 @@ pub fn read_model(text: &str) -> Result<MatchModel> {
         searches: searches.collect::<Result<_>>()?,
         left_out: left_out.collect::<Result<_>>()?,
         calibration: calibration(&top)?,
+        warnings: warnings(&top)?,
         fields,
     })
 }
@@ -89,6 +90,15 @@ fn calibration(top: &Place<'_>) -> Result<Option<Calibration>> {
         shift: place.member("shift")?.number(-MOST_SHIFT..=MOST_SHIFT)?,
         answers: place.member("answers")?.whole(0..=u32::MAX)?,
     }))
+}
+
+/// Models of before there were any have none.
+fn warnings(top: &Place<'_>) -> Result<Vec<String>> {
+    let Some(place) = top.find("warnings")? else {
+        return Ok(Vec::new());
+    };
+    let texts = place.items(MOST_WARNINGS)?;
+    texts.map(|text| Ok(text.text()?.to_owned())).collect()
 }
 
 /// Errors: another version of the form, or of the rules of normal forms.

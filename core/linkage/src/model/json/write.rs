@@ -85,6 +85,7 @@ pub fn write_model(model: &MatchModel) -> Result<String> {
         "searches": searches.collect::<Result<Value>>()?,
         "left_out": left_out.collect::<Value>(),
         "calibration": calibration,
+        "warnings": model.warnings,
     });
     Ok(written.to_string())
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Reading;
+use super::{date_formats, Reading};
 use text::contact::{email_or_none, phone_or_none, phone_region};
 use text::DateFormats;
 
@@ -28,6 +28,12 @@ const _: () = assert!(FORMATS.len() <= u8::BITS as usize);
 /// Longer texts are no dates.
 const LONGEST_DATE: usize = 30;
 
+/// One value in so many that is written otherwise than the others, or cannot be read, is no longer of no account.
+const FEW: u64 = 500;
+
+/// Dates of birth lie as far apart: so many years between the first and the last tenth of them.
+const DECADES: u32 = 20;
+
 /// So many telephones without a country's code are kept, to be tried when the region is known.
 const MOST_NATIONAL: usize = 500;
 
@@ -37,6 +43,8 @@ pub struct Conventions {
     values: u64,
     /// Dates, by the set of formats that read them, a bit for each.
     dates: BTreeMap<u8, u64>,
+    /// Dates of those formats, or of eight digits, by their years.
+    years: BTreeMap<u32, u64>,
     /// Telephones with the code of a country, by the region that it belongs to.
     abroad: BTreeMap<String, u64>,
     /// Telephones without.
@@ -53,10 +61,12 @@ impl Conventions {
         let value = value.trim();
         self.values += 1;
         if value.len() <= LONGEST_DATE && value.bytes().any(|b| b.is_ascii_digit()) {
-            let reads = |formats: &DateFormats| formats.date_if_any(value, || ()).is_some();
-            let set = PARSERS.iter().enumerate();
-            let set = set.fold(0, |set, (i, formats)| set | u8::from(reads(formats)) << i);
+            let (set, date) = formats_of(value);
             *self.dates.entry(set).or_default() += 1;
+            let date = date.or_else(|| is_plain_date(value).then(|| digits(value)));
+            if let Some(year) = date.and_then(|date| date.get(..4)?.parse().ok()) {
+                *self.years.entry(year).or_default() += 1;
+            }
         }
         if let Some(email) = value.contains('@').then(|| email_or_none(value)).flatten() {
             self.addresses += 1;
@@ -108,28 +118,154 @@ impl Conventions {
         }
     }
 
+    /// Whether half of the values are dates, of a known format or of eight digits.
+    pub fn are_often_dates(&self) -> bool {
+        self.values > 0 && 2 * self.years.values().sum::<u64>() >= self.values
+    }
+
+    /// Whether nine in ten values are dates, which lie as far apart as those of birth do.
+    pub fn are_dates_of_decades(&self) -> bool {
+        let dates: u64 = self.years.values().sum();
+        // the year of the date of this place in their order
+        let year = |place: u64| {
+            let mut before = 0;
+            let found = self.years.iter().find(|&(_, n)| {
+                before += n;
+                before > place
+            });
+            found.map_or(0, |(&year, _)| year)
+        };
+        self.values > 0
+            && 10 * dates >= 9 * self.values
+            && year(dates * 9 / 10) >= year(dates / 10) + DECADES
+    }
+
+    /// Whether nine in ten values are e-mail addresses.
+    pub fn are_addresses(&self) -> bool {
+        self.values > 0 && 10 * self.addresses >= 9 * self.values
+    }
+
     /// Whether nine in ten values are e-mail addresses, some of which are not written as their mailbox. Where all are,
     /// the texts say as much.
     pub fn mailbox(&self) -> Option<Reading> {
-        let are_addresses = 10 * self.addresses >= 9 * self.values;
-        (are_addresses && 100 * self.folded >= self.values.max(1)).then_some(Reading::Mailbox)
+        (self.are_addresses() && 100 * self.folded >= self.values).then_some(Reading::Mailbox)
+    }
+
+    /// The region of telephones, if nine in ten values are some, and one is known.
+    fn region(&self) -> Option<&str> {
+        let abroad: u64 = self.abroad.values().sum();
+        let are_phones = 10 * (abroad + self.national) >= 9 * self.values;
+        // the first of several that are as frequent
+        let (region, _) = self.abroad.iter().rev().max_by_key(|(_, &n)| n)?;
+        let valid = |text: &&String| phone_or_none(text, region).is_some();
+        let known = self.kept.iter().filter(valid).count();
+        (are_phones && 2 * known >= self.kept.len()).then_some(region)
+    }
+
+    /// Telephones that are written with the code of a country, or without, whichever are fewer.
+    fn fewer_phones(&self) -> u64 {
+        let abroad: u64 = self.abroad.values().sum();
+        abroad.min(self.national)
     }
 
     /// The region of telephones that are written both with the code of its country and without. Where all are written
     /// alike, their digits say as much.
     pub fn phone_region(&self) -> Option<Reading> {
-        let abroad: u64 = self.abroad.values().sum();
-        let are_phones = 10 * (abroad + self.national) >= 9 * self.values;
-        let both = 10 * abroad.min(self.national) >= self.values;
-        // the first of several that are as frequent
-        let (region, _) = self.abroad.iter().rev().max_by_key(|(_, &n)| n)?;
-        let valid = |text: &&String| phone_or_none(text, region).is_some();
-        let known = self.kept.iter().filter(valid).count();
-        match are_phones && both && 2 * known >= self.kept.len() {
-            true => Reading::phone(region).ok(),
-            false => None,
+        let region = self.region()?;
+        let both = 10 * self.fewer_phones() >= self.values;
+        both.then(|| Reading::phone(region).ok()).flatten()
+    }
+
+    /// What is amiss with the values of a field that is compared as a text, since nearly all are written alike: some
+    /// e-mail addresses that are not written as their mailbox, or telephones with the code of a country and others
+    /// without.
+    pub fn odd_texts(&self) -> Option<Odd> {
+        if self.are_addresses() {
+            return match is_no_few(self.folded, self.values) {
+                true => Some(Odd::Otherwise(self.folded, Reading::Mailbox)),
+                false => Odd::unreadable(self.values - self.addresses, self.values),
+            };
+        }
+        let (fewer, region) = (self.fewer_phones(), self.region()?);
+        let reading = Reading::phone(region).ok()?;
+        is_no_few(fewer, self.values).then_some(Odd::Otherwise(fewer, reading))
+    }
+
+    /// What is amiss with the values of a field of which so many cannot be read. `self` has seen some of those; `first`
+    /// are the formats of the others, if they are dates.
+    pub fn odd(&self, unread: u64, of: u64, first: Option<&str>) -> Option<Odd> {
+        let unreadable = Odd::unreadable(unread, of)?;
+        let both = first.zip(self.date_format()).and_then(|(first, other)| {
+            let has = |format: usize| {
+                let mut all = date_formats(first).chain(date_formats(other.name()));
+                all.any(|name| name == FORMATS[format])
+            };
+            match EITHER.into_iter().all(has) {
+                true => None,
+                false => Reading::dates(&format!("{first}|{}", other.name())).ok(),
+            }
+        });
+        Some(both.map_or(unreadable, |both| Odd::Otherwise(unread, both)))
+    }
+}
+
+/// Values of a field that agree with no other ones as they could, so many.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Odd {
+    /// They are written otherwise than the others, and this would read both.
+    Otherwise(u64, Reading),
+    /// They cannot be read.
+    Unreadable(u64),
+}
+
+impl Odd {
+    fn unreadable(values: u64, of: u64) -> Option<Odd> {
+        is_no_few(values, of).then_some(Odd::Unreadable(values))
+    }
+}
+
+fn is_no_few(values: u64, of: u64) -> bool {
+    FEW * values > of
+}
+
+/// The set of formats that read a text, and its date by the first of them.
+fn formats_of(value: &str) -> (u8, Option<String>) {
+    let (mut set, mut first) = (0, None);
+    for (i, formats) in PARSERS.iter().enumerate() {
+        if let Some(date) = formats.date_if_any(value, || ()) {
+            set |= 1 << i;
+            first.get_or_insert(date);
         }
     }
+    (set, first)
+}
+
+fn digits(value: &str) -> String {
+    value.chars().filter(char::is_ascii_digit).collect()
+}
+
+/// Whether a text has the eight digits of a date that may be: year, month and day.
+pub fn is_plain_date(value: &str) -> bool {
+    let mut digits = value
+        .bytes()
+        .filter(u8::is_ascii_digit)
+        .map(|b| u32::from(b - b'0'));
+    let mut number = |n: usize| {
+        digits
+            .by_ref()
+            .take(n)
+            .fold(0, |all, digit| 10 * all + digit)
+    };
+    let count = value.bytes().filter(u8::is_ascii_digit).count();
+    count == 8
+        && (1800..2200).contains(&number(4))
+        && (1..=12).contains(&number(2))
+        && (1..=31).contains(&number(2))
+}
+
+/// Whether the eight digits of a text are those of a date in another order than year, month and day.
+pub(super) fn is_date_of_other_order(value: &str) -> bool {
+    !is_plain_date(value) && formats_of(value.trim()).0 != 0
 }
 
 static PARSERS: std::sync::LazyLock<Vec<DateFormats>> = std::sync::LazyLock::new(|| {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use twox_hash::XxHash3_64;
 
+use super::conventions::is_date_of_other_order;
 use super::level::{EQUAL, MISSING, ORDERED, SIMILAR, UNLIKE};
 use super::reading::sound_of;
 use super::{code, date, digits, Kind, Reading};
@@ -104,6 +105,19 @@ impl FieldLayout {
         match &self.reading {
             Some(reading) => reading.read(text),
             None => Cow::Borrowed(text),
+        }
+    }
+
+    /// Whether a value that is not blank is read as one of the field's kind. What is not is compared by its letters.
+    pub fn reads(&self, text: &str) -> bool {
+        let is_read = || matches!(self.read(text), Cow::Owned(_));
+        match (self.kind, &self.reading) {
+            (Kind::Date, _) => {
+                is_read() || date::digits_of(text).is_some() && !is_date_of_other_order(text)
+            }
+            (Kind::Phone, None) => digits::digits_of(text).is_some(),
+            (Kind::Phone | Kind::Email | Kind::Text, Some(_)) => is_read(),
+            _ => true,
         }
     }
 

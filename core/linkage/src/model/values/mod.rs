@@ -11,7 +11,7 @@ mod reading;
 mod row;
 pub mod sketch;
 
-pub use conventions::Conventions;
+pub use conventions::{is_plain_date, Conventions, Odd};
 pub use encode::{FieldLayout, Value};
 pub use kind::Kind;
 pub use level::{

@@ -65,6 +65,7 @@ fn a_model_comes_back() {
     model.classes.truncate(1);
     model.searches.clear();
     model.left_out.clear();
+    model.warnings.clear();
     model.calibration = Some(Calibration {
         slope: 0.625,
         shift: -1.5,
@@ -179,6 +180,13 @@ fn unknown_members_are_ignored() {
     model["fields"][0]["later"] = json!(true);
     let read = read_model(&model.to_string()).unwrap();
     assert_eq!(write_model(&read).unwrap(), write_model(&people()).unwrap());
+}
+
+#[test]
+fn a_model_of_before_there_were_warnings_has_none() {
+    let mut model: Value = serde_json::from_str(&write_model(&people()).unwrap()).unwrap();
+    model.as_object_mut().unwrap().remove("warnings").unwrap();
+    assert!(read_model(&model.to_string()).unwrap().warnings.is_empty());
 }
 
 #[test]
