@@ -327,6 +327,57 @@ mod tests {
         assert_eq!(format(&[]), None);
     }
 
+    /// So many of the first value, and so many of the second one.
+    fn mixed(first: (&str, usize), second: (&str, usize)) -> Conventions {
+        let of = |(value, n)| std::iter::repeat_n(value, n);
+        of_all(of(first).chain(of(second)))
+    }
+
+    fn of_all<'v>(values: impl Iterator<Item = &'v str>) -> Conventions {
+        of(&values.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn odd_texts_are_found() {
+        let mail = |n, other| mixed(("eva@web.example", 1000 - n), (other, n)).odd_texts();
+        let folded = Odd::Otherwise(3, Reading::Mailbox);
+        assert_eq!(mail(3, "max.muster+x@gmail.com"), Some(folded));
+        assert_eq!(mail(3, "none"), Some(Odd::Unreadable(3)));
+        assert_eq!(mail(2, "none"), None);
+        let phone = |n, other| mixed(("040/422838-4625", 1000 - n), (other, n)).odd_texts();
+        let region = Odd::Otherwise(3, Reading::phone("DE").unwrap());
+        assert_eq!(phone(3, "+49 40 4228384625"), Some(region));
+        assert_eq!(phone(2, "+49 40 4228384625"), None);
+        // digits are no telephones by themselves
+        assert_eq!(phone(3, "none"), None);
+        assert_eq!(of(&[]).odd_texts(), None);
+    }
+
+    #[test]
+    fn odd_dates_are_found() {
+        let odd = |values: &[&str], first| of(values).odd(values.len() as u64, 1000, Some(first));
+        let german = ["27.05.1964", "3.1.2001", "1.1.1980"];
+        let both = Odd::Otherwise(3, Reading::dates("YYYY-MM-DD|DD.MM.YYYY").unwrap());
+        assert_eq!(odd(&german, "YYYY-MM-DD"), Some(both));
+        let both = Odd::Otherwise(3, Reading::dates("YYYYMMDD|DD.MM.YYYY").unwrap());
+        assert_eq!(odd(&german, "YYYYMMDD"), Some(both));
+        assert_eq!(odd(&german[..2], "YYYYMMDD"), None);
+        let unreadable = Some(Odd::Unreadable(3));
+        assert_eq!(odd(&["unknown", "-1", "1964"], "YYYYMMDD"), unreadable);
+        // one text would be two days
+        assert_eq!(odd(&["05/27/1964"; 3], "DD/MM/YYYY"), unreadable);
+    }
+
+    #[test]
+    fn dates_of_birth_lie_far_apart() {
+        let born = ["19640527", "1971-03-04", "27.05.1999", "3.4.1950"];
+        assert!(of(&born).are_dates_of_decades());
+        assert!(of(&born).are_often_dates());
+        assert!(!of(&["20200101", "2021-03-04", "27.05.2019"]).are_dates_of_decades());
+        assert!(!of(&["Bremen", "Hamburg", "19640527"]).are_often_dates());
+        assert!(!of(&[]).are_often_dates() && !of(&[]).are_dates_of_decades());
+    }
+
     #[test]
     fn mailboxes_are_found_where_they_matter() {
         let mailbox = |values: &[&str]| of(values).mailbox().is_some();

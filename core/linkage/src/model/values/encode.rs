@@ -362,6 +362,37 @@ mod tests {
     }
 
     #[test]
+    fn values_are_read_or_not() {
+        use Kind::*;
+        let dates = || Reading::dates("DD.MM.YYYY").ok();
+        let cases = [
+            (Date, None, "1964-05-27", true),
+            (Date, None, "19640527", true),
+            // a digit is wrong
+            (Date, None, "19641327", true),
+            (Date, None, "27.05.1964", false),
+            (Date, None, "unknown", false),
+            (Date, dates(), "27.05.1964", true),
+            (Date, dates(), "27.13.1964", true),
+            (Date, dates(), "1964-05-27", true),
+            (Date, dates(), "05/27/1964", false),
+            (Phone, None, "040 422838", true),
+            (Phone, None, "none", false),
+            (Phone, Reading::phone("DE").ok(), "040 4228384625", true),
+            (Phone, Reading::phone("DE").ok(), "none", false),
+            (Email, Some(Reading::Mailbox), "eva@web.example", true),
+            (Email, Some(Reading::Mailbox), "eva", false),
+            (Text, Some(Reading::Mailbox), "eva", false),
+            (Text, None, "eva", true),
+            (Code, None, "?", true),
+        ];
+        for (kind, reading, text, is) in cases {
+            let layout = FieldLayout::new(kind, 12).unwrap().with_reading(reading);
+            assert_eq!(layout.reads(text), is, "{kind} {text}");
+        }
+    }
+
+    #[test]
     fn values_have_levels() {
         use Kind::*;
         let cases = [
