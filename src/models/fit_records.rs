@@ -241,7 +241,7 @@ fn settle_fields(
             if fields.are_guessed {
                 fields.left_out.push(LeftOut {
                     column: wish.name.clone(),
-                    reason: "has another value in nearly each record; name it among the fields if it is one".to_owned(),
+                    reason: "has another value in nearly every record; name it among the fields if it is one".to_owned(),
                 });
                 continue;
             }
