@@ -3,7 +3,7 @@
 use base::range::counted;
 use base::Error;
 use linkage::model::json::write_model;
-use linkage::model::{FieldModel, MatchModel, Status};
+use linkage::model::{doubts, FieldModel, MatchModel, Status};
 use pgrx::pg_sys;
 
 use super::fields::wishes;
@@ -100,10 +100,7 @@ fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> New
     let mut model = fit(&mut records, left_out, memory);
     set_status(&mut model, personal.is_some());
     let mut warned = std::mem::take(&mut records.warnings);
-    warned.extend(warnings::of_expectations(
-        &model,
-        records.prepared.texts.smaller(),
-    ));
+    warned.extend(doubts(&model, records.prepared.texts.smaller()));
     model.warnings = warned.iter().map(warnings::text).collect();
     tell(&model);
     warned.iter().for_each(warn);

@@ -13,10 +13,12 @@
 //! - [`score`]: what a fitted model says of a pattern;
 //! - [`calibration`]: how answers of people correct that;
 //! - [`explain`]: why it says so;
-//! - [`describe`]: what has been learned, in words.
+//! - [`describe`]: what has been learned, in words;
+//! - [`mod@doubts`]: what speaks against it.
 
 pub mod calibration;
 pub mod describe;
+pub mod doubts;
 pub mod explain;
 pub mod fitted;
 pub mod frequent;
@@ -31,6 +33,7 @@ pub mod values;
 
 pub use calibration::{Answer, Calibration};
 pub use describe::{ClassFacts, LevelFacts};
+pub use doubts::doubts;
 pub use explain::{Addend, Explainer, Reason};
 pub use fitted::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
 pub use frequent::FrequentLevels;

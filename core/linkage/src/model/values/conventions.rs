@@ -180,6 +180,10 @@ impl Conventions {
     /// e-mail addresses that are not written as their mailbox, or telephones with the code of a country and others
     /// without.
     pub fn odd_texts(&self) -> Option<Odd> {
+        // who compares them as texts all the same has chosen it
+        if self.mailbox().is_some() || self.phone_region().is_some() {
+            return None;
+        }
         if self.are_addresses() {
             return match is_no_few(self.folded, self.values) {
                 true => Some(Odd::Otherwise(self.folded, Reading::Mailbox)),
@@ -348,6 +352,7 @@ mod tests {
         let region = Odd::Otherwise(3, Reading::phone("DE").unwrap());
         assert_eq!(phone(3, "+49 40 4228384625"), Some(region));
         assert_eq!(phone(2, "+49 40 4228384625"), None);
+        assert_eq!(mail(30, "max.muster+x@gmail.com"), None);
         // digits are no telephones by themselves
         assert_eq!(phone(3, "none"), None);
         assert_eq!(of(&[]).odd_texts(), None);
