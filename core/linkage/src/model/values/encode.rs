@@ -115,8 +115,8 @@ impl FieldLayout {
             (Kind::Date, _) => {
                 is_read() || date::digits_of(text).is_some() && !is_date_of_other_order(text)
             }
-            (Kind::Phone, None) => digits::digits_of(text).is_some(),
-            (Kind::Phone | Kind::Email | Kind::Text, Some(_)) => is_read(),
+            (Kind::Phone, _) => is_read() || digits::digits_of(text).is_some(),
+            (Kind::Email | Kind::Text, Some(_)) => is_read(),
             _ => true,
         }
     }
@@ -379,6 +379,8 @@ mod tests {
             (Phone, None, "040 422838", true),
             (Phone, None, "none", false),
             (Phone, Reading::phone("DE").ok(), "040 4228384625", true),
+            // compared by its digits
+            (Phone, Reading::phone("DE").ok(), "040 12", true),
             (Phone, Reading::phone("DE").ok(), "none", false),
             (Email, Some(Reading::Mailbox), "eva@web.example", true),
             (Email, Some(Reading::Mailbox), "eva", false),
