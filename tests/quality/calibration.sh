@@ -28,7 +28,7 @@ measure() {
         sql <<SQL
 DROP TABLE IF EXISTS drawn, answered, calibrated, left_over;
 CREATE TABLE drawn AS SELECT * FROM known WHERE hashtextextended(a || ' ' || b, $draw) % 10 <> 0;
-CREATE TABLE answered AS SELECT a, b, CASE WHEN same THEN 'same' ELSE 'different' END AS decision, now() AS at
+CREATE TABLE answered AS SELECT a, b, CASE WHEN same THEN 'same' ELSE 'different' END AS decision, now() AS at, same
     FROM bloom_review_queue('drawn', $answers) JOIN known USING (a, b);
 CREATE TABLE calibrated AS SELECT (c->>'slope')::float8 AS slope, (c->>'shift')::float8 AS shift
     FROM fitted, LATERAL (SELECT bloom_model_calibrate(model, 'answered', 'drawn')->'calibration' AS c) AS c;
