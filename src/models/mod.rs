@@ -7,9 +7,8 @@
 //!   workers;
 //! - `pair_limit`: how many pairs are compared;
 //! - `warnings`: what speaks against a model;
-//! - `calibrate`, `fit`, `pairs`, `candidate_report`, `describe`: the functions.
+//! - `fit`, `pairs`, `candidate_report`, `describe`: the functions.
 
-mod calibrate;
 mod candidate_report;
 mod compounds;
 mod describe;
