@@ -74,7 +74,7 @@ fn report(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> 
                 Some(text_datum(&name)),
                 (found.pairs as i64).into_datum(),
                 (planned.matches_per_record * n).into_datum(),
-                planned.recall.into_datum(),
+                None,
                 (found.cut_blocks as i64).into_datum(),
                 (found.cut_pairs as i64).into_datum(),
                 is_chosen.into_datum(),

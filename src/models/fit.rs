@@ -97,10 +97,10 @@ fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> New
                 .hint("Fit the model to a table with records, or name fields that have values."),
         );
     }
-    let mut model = fit(&mut records, left_out, memory);
+    let (mut model, recall) = fit(&mut records, left_out, memory);
     set_status(&mut model, personal.is_some());
     let mut warned = std::mem::take(&mut records.warnings);
-    warned.extend(doubts(&model, records.prepared.texts.smaller()));
+    warned.extend(doubts(&model, recall, records.prepared.texts.smaller()));
     model.warnings = warned.iter().map(warnings::text).collect();
     tell(&model);
     warned.iter().for_each(warn);

@@ -31,8 +31,9 @@ const LEAST_SCANNED: u64 = 100_000;
 /// model would.
 pub const MOST_COUNTED: u64 = 4_000_000;
 
-/// Fits a model to records.
-pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> MatchModel {
+/// Fits a model to records. The second result is the share of the matches that its searches find, as
+/// [`search_plan::plan`] knows it.
+pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> (MatchModel, f64) {
     let n = f64::from(records.prepared.store.records);
     let second = records.prepared.texts.second;
     let mut model = MatchModel {
@@ -65,7 +66,6 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
             search: Search::Scan { least },
             pairs_per_record: pairs,
             matches_per_record: 0.0,
-            recall: 1.0,
         });
         (patterns, 1.0)
     } else {
@@ -112,14 +112,14 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> M
     );
     team.finish();
     take_over(&mut model, fit, n);
-    search_plan::plan(
+    let recall = search_plan::plan(
         &mut model,
         records,
         planned,
         (&searches, &mut by_search, counted_weight),
         memory,
     );
-    model
+    (model, recall)
 }
 
 /// The fit becomes part of the model.

@@ -243,6 +243,9 @@ fn settle_fields(
                     column: wish.name.clone(),
                     reason: "has another value in nearly every record; name it among the fields if it is one".to_owned(),
                 });
+                if seen.are_few() {
+                    warnings.push(warnings::left_out(&wish.name));
+                }
                 continue;
             }
             warnings.push(warnings::unique(&wish.name));

@@ -103,8 +103,10 @@ const LONGEST: usize = 1000;
 /// Different values that are remembered.
 const MOST_VALUES: usize = 1 << 16;
 
-/// Fewer records say nothing of a column in which hardly two of them agree.
+/// Fewer records say nothing of a column in which hardly two of them agree; and of so many it is no more than likely that
+/// the column is of no use.
 const LEAST_UNIQUE: u64 = 200;
+const FEW_UNIQUE: u64 = 1000;
 
 /// In a column that each record has another value in, one value in so many has come before, or fewer: where a field of
 /// people has so few, there are fewer duplicates than a model can tell from chance.
@@ -177,6 +179,11 @@ impl Seen {
         let could_repeat = smaller.map_or(values, |n| values.min(n as usize));
         let has_repeated = self.repeats > could_repeat / REPEATED;
         !has_repeated && self.present >= LEAST_UNIQUE && 10 * self.of_words < self.present
+    }
+
+    /// Whether so few records have a value that it may be chance that each has another one.
+    pub fn are_few(&self) -> bool {
+        self.present < FEW_UNIQUE
     }
 
     /// Whether nine in ten values have neither a digit nor an `@`: dates, addresses and numbers they are not.

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use linkage::model::search_choice::{choose, missed, Choice, Chosen, FoundTogether};
-use linkage::model::values::Kind;
+use linkage::model::search_choice::{choose, Choice, Chosen, FoundTogether};
+use linkage::model::search_recall::EqualFields;
+use linkage::model::values::{Kind, EQUAL};
 use linkage::model::{MatchModel, Pattern, PlannedSearch, Scorer, Search, MOST_SEARCHES};
 
 use super::fit_model::MOST_COUNTED;
@@ -18,6 +19,10 @@ use crate::pairs::random::mix;
 const MOST_OF_TWO: u32 = 40;
 const MOST_OF_ONE: u32 = 5;
 
+/// Larger blocks of one field, where those searches miss much: of many records a person, and of records that have little
+/// else.
+const MORE_OF_ONE: [u32; 2] = [20, 80];
+
 /// Fields of which pairs are searched for by equality, and by similarity.
 const EQUAL_FIELDS: usize = 10;
 const SIMILAR_FIELDS: usize = 6;
@@ -27,8 +32,9 @@ const LEAST_OF_EQUAL: f64 = 0.0005;
 const LEAST_OF_SIMILAR: f64 = 0.002;
 
 /// What is similar may be alike by chance or of a family, more often than a model knows. Only pairs of at least this
-/// probability speak for such a search.
+/// probability speak for such a search. For larger blocks of equal values those speak that are matches rather than not.
 const SURE: f64 = 0.95;
+const LIKELY: f64 = 0.5;
 
 /// The share of the expected matches that may be lost.
 const MOST_LOSS: f64 = 0.01;
@@ -83,14 +89,25 @@ fn similar_searches(model: &MatchModel) -> Vec<Search> {
         .collect()
 }
 
-/// Pairs and expected matches, by the searches that find them. Pairs that are matches with less than the probability
-/// `sure` speak for no search. `each` gives patterns, always in the same order, each with the searches that have found
+/// Searches by equality of one field, in larger blocks.
+fn larger_searches(model: &MatchModel) -> impl Iterator<Item = Search> {
+    let fields = telling(model, SIMILAR_FIELDS).into_iter();
+    fields.flat_map(|field| {
+        MORE_OF_ONE.map(|most| Search::Equal {
+            fields: vec![field],
+            most,
+        })
+    })
+}
+
+/// Pairs and expected matches, by the searches that find them. Pairs speak for no search that are matches with less than
+/// the probability that `sure` says of their searches. `each` gives patterns, always in the same order, each with the searches that have found
 /// its pairs, and how many those are.
 fn found_together(
     model: &MatchModel,
     each: impl FnOnce(&mut dyn FnMut(Pattern, u64, u64)),
     weight: f64,
-    sure: f64,
+    sure: impl Fn(u64) -> f64,
 ) -> Vec<FoundTogether> {
     let scorer = Scorer::new(model, model.records, model.all_pairs);
     let mut by_searches = HashMap::<u64, FoundTogether>::new();
@@ -106,7 +123,7 @@ fn found_together(
         });
         together.pairs += pairs;
         together.matches += matches;
-        if probability >= sure {
+        if probability >= sure(searches) {
             together.sure += matches;
         }
     });
@@ -115,8 +132,34 @@ fn found_together(
     found
 }
 
-/// Chooses the searches of the model: of those by equality, all that are of use, and then of those by similarity. How
-/// many of them are done is settled when they are.
+/// The share of the matches that the searches by equality find.
+fn recall_of(model: &MatchModel, searches: &[Search], by_search: &mut PatternTable) -> f64 {
+    let fields = telling(model, EQUAL_FIELDS);
+    let bit = |field: &usize| {
+        fields
+            .iter()
+            .position(|f| f == field)
+            .map_or(0, |at| 1 << at)
+    };
+    let of_search = |search: &Search| match search {
+        Search::Equal { fields, .. } => fields.iter().map(bit).sum(),
+        _ => 0u32,
+    };
+    let mut matches = EqualFields::new(searches.iter().map(of_search).collect(), fields.len());
+    let scorer = Scorer::new(model, model.records, model.all_pairs);
+    by_search.each(|pattern, found, pairs| {
+        let equal = fields
+            .iter()
+            .filter(|&&field| pattern.level(field) <= EQUAL);
+        let expected = pairs as f64 * scorer.score(pattern).probability;
+        matches.add(equal.map(bit).sum(), found, expected);
+    });
+    matches.recall()
+}
+
+/// Chooses the searches of the model: of those by equality, all that are of use, and then of those by similarity and
+/// those in larger blocks. How many of them are done is settled when they are. Returns the share of the matches that
+/// they find, as far as that can be known: it is rather too large than too small, by .15 where much is missing.
 ///
 /// `planned`: a scan, if there is one. Then all searches by equality, the patterns of the pairs that they have found,
 /// and how many pairs each of these stands for, since they may be a sample.
@@ -126,19 +169,19 @@ pub fn plan(
     mut planned: Vec<PlannedSearch>,
     (searches, by_search, weight): (&[Search], &mut PatternTable, f64),
     memory: usize,
-) {
-    let scans = planned.len();
+) -> f64 {
     let n = model.records;
-    let found = found_together(model, |each| by_search.each(each), weight, 0.0);
+    let found = found_together(model, |each| by_search.each(each), weight, |_| 0.0);
     let mut take = |searches: &[Search], chosen: &[Chosen]| {
         planned.extend(chosen.iter().map(|chosen| PlannedSearch {
             search: searches[chosen.search].clone(),
             pairs_per_record: chosen.new_pairs / n.max(1.0),
             matches_per_record: chosen.new_matches / n.max(1.0),
-            recall: chosen.recall,
         }));
     };
-    let besides = missed(&found);
+    let matches_of = |chosen: &[Chosen]| chosen.iter().map(|c| c.new_matches).sum::<f64>();
+    let of_all: f64 = found.iter().map(|f| f.matches).sum();
+    let besides = of_all / recall_of(model, searches, by_search).max(0.1) - of_all;
     let chosen = choose(Choice {
         found: &found,
         searches: searches.len(),
@@ -148,36 +191,35 @@ pub fn plan(
         most_loss: MOST_LOSS,
     });
     take(searches, &chosen);
-    let matches: f64 = chosen.iter().map(|c| c.new_matches).sum();
-    let mut all = found.iter().map(|f| f.matches).sum::<f64>() + besides;
+    let mut matches = matches_of(&chosen);
+    let mut all = of_all + besides;
     if all - matches >= MOST_LOSS * all {
         let equal: Vec<&Search> = chosen.iter().map(|c| &searches[c.search]).collect();
-        let searches = similar_searches(model);
+        let similar = similar_searches(model);
+        let larger = larger_searches(model);
+        let searches: Vec<Search> = similar.into_iter().chain(larger).collect();
         let found = by_similarity(model, &mut records.prepared, &equal, &searches, memory);
         let new: f64 = found.iter().map(|f| f.matches).sum();
-        let besides = (all - matches - new).max(0.0);
+        all = all.max(matches + new);
         let chosen = choose(Choice {
             found: &found,
             searches: searches.len(),
             records: n,
-            besides: besides + matches,
+            besides: all - new,
             least_gain: LEAST_OF_SIMILAR,
             most_loss: MOST_LOSS,
         });
         take(&searches, &chosen);
-        all = matches + new + besides;
+        matches += matches_of(&chosen);
     }
-    let mut recalled = 0.0;
-    for search in &mut planned[scans..] {
-        recalled += search.matches_per_record * n;
-        search.recall = (recalled / all.max(1e-9)).min(1.0);
-    }
-    if let Some(scan) = planned[..scans].first_mut() {
+    let scan = planned.first_mut();
+    if let Some(scan) = scan.filter(|planned| matches!(planned.search, Search::Scan { .. })) {
         let class = model.classes.first();
         scan.matches_per_record = class.map_or(0.0, |class| class.pairs_per_record);
     }
     planned.truncate(MOST_SEARCHES);
     model.searches = planned;
+    (matches / all.max(1e-9)).min(1.0)
 }
 
 /// Records by which searches are judged: all, or of more than a quarter of a million a sample, which does not depend on
@@ -213,7 +255,7 @@ impl Sample {
     }
 }
 
-/// What the searches by similarity find besides those by equality: an estimate from a sample, if it is too much.
+/// What further searches find besides those by equality that are chosen: an estimate from a sample, if it is too much.
 fn by_similarity(
     model: &MatchModel,
     records: &mut PreparedRecords,
@@ -241,7 +283,10 @@ fn by_similarity(
             *most = sample.most(*most);
         }
         records.search(&search, None, memory / 4, |a, b| {
-            candidates.push(a, b, number)
+            // of what is similar only the sample has been read
+            if matches!(search, Search::Similar { .. }) || sample.has(a) && sample.has(b) {
+                candidates.push(a, b, number);
+            }
         });
     }
     records.sketches = Sketches::default();
@@ -260,5 +305,11 @@ fn by_similarity(
             }
         });
     };
-    found_together(model, taken, weight, SURE)
+    let is_similar = |number: usize| matches!(searches[number], Search::Similar { .. });
+    let similar = (0..searches.len()).filter(|&number| is_similar(number));
+    let similar = similar.fold(0u64, |all, number| all | 1 << number);
+    found_together(model, taken, weight, |found| match found & similar {
+        0 => LIKELY,
+        _ => SURE,
+    })
 }

@@ -36,6 +36,15 @@ pub fn unique(field: &str) -> Error {
     .hint("Leave it out of the fields, unless those of one person would agree in it.")
 }
 
+/// A column that is no field, since each of the few records has another value in it.
+pub fn left_out(column: &str) -> Error {
+    Error::invalid(format!(
+        "column \"{column}\" is left out, since nearly every record has another value in it"
+    ))
+    .detail("If two records of one person differ in it, too, it would hide the duplicates.")
+    .hint("If those of one person would agree in it, name all fields, and it among them.")
+}
+
 /// Columns that look like people by their values, where no name says so.
 pub fn unknown_people(wishes: &[FieldWish], seen: &[Seen]) -> Option<Error> {
     let is_known = |wish: &FieldWish, seen| {

@@ -103,8 +103,6 @@ pub struct PlannedSearch {
     pub pairs_per_record: f64,
     /// Expected matches per record that no search before this one finds.
     pub matches_per_record: f64,
-    /// The share of all expected matches that this search and those before it find.
-    pub recall: f64,
 }
 
 /// A column that is no field.

@@ -10,6 +10,7 @@
 //! - [`mixture`]: the fit;
 //! - [`frequent`]: the levels of equal values;
 //! - [`json`]: a model as JSON;
+//! - [`search_recall`]: how many matches the searches miss;
 //! - [`score`]: what a fitted model says of a pattern;
 //! - [`calibration`]: how answers of people correct that;
 //! - [`explain`]: why it says so;
@@ -27,6 +28,7 @@ pub mod mixture;
 pub mod pattern;
 pub mod score;
 pub mod search_choice;
+pub mod search_recall;
 #[cfg(test)]
 mod tests;
 pub mod values;

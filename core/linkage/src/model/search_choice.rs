@@ -22,8 +22,6 @@ pub struct Chosen {
     pub new_pairs: f64,
     /// Matches that are expected among them.
     pub new_matches: f64,
-    /// The share of the expected matches that it and those before it find.
-    pub recall: f64,
 }
 
 /// What is chosen from.
@@ -90,22 +88,9 @@ pub fn choose(choice: Choice<'_>) -> Vec<Chosen> {
             search,
             new_pairs,
             new_matches,
-            recall: matches / all.max(1e-9),
         });
     }
     chosen
-}
-
-/// Matches that no search finds, by those that only one and only two of the searches find (A. Chao: Nonparametric
-/// Estimation of the Number of Classes in a Population, 1984). Searches find the same matches more often than chance
-/// says, so there may be more.
-pub fn missed(found: &[FoundTogether]) -> f64 {
-    let by = |n: u32| -> f64 {
-        let found = found.iter().filter(|f| f.searches.count_ones() == n);
-        found.map(|f| f.matches).sum()
-    };
-    let (once, twice) = (by(1), by(2));
-    once * once / (2.0 * twice.max(1.0))
 }
 
 #[cfg(test)]
@@ -142,18 +127,9 @@ mod tests {
         let order = |chosen: &[Chosen]| -> Vec<usize> { chosen.iter().map(|c| c.search).collect() };
         assert_eq!(order(&chosen(0.0, 0.001)), [1, 0, 2]);
         assert_eq!(order(&chosen(0.0, 0.28)), [1]);
-        assert!((chosen(205.0, 0.001)[2].recall - 0.5).abs() < 1e-12);
+        // of 410 matches, what the next one brings is less than this share
+        assert_eq!(order(&chosen(205.0, 0.13)), [1]);
         let chosen = chosen(0.0, 0.001);
         assert_eq!((chosen[0].new_pairs, chosen[0].new_matches), (105.0, 95.0));
-        assert!((chosen[2].recall - 1.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn little_is_missed_where_searches_agree() {
-        assert_eq!(missed(&[found(0b111, 10.0, 10.0)]), 0.0);
-        assert_eq!(
-            missed(&[found(0b1, 10.0, 10.0), found(0b11, 9.0, 5.0)]),
-            10.0
-        );
     }
 }

@@ -81,11 +81,10 @@ pub(crate) fn people() -> MatchModel {
         logs: vec![[0.25; ORDERED]; ORDERED],
         information: 0.05,
     };
-    let planned = |search, recall| PlannedSearch {
+    let planned = |search| PlannedSearch {
         search,
         pairs_per_record: 0.7,
         matches_per_record: 0.1,
-        recall,
     };
     MatchModel {
         status: Status::Converged,
@@ -100,22 +99,16 @@ pub(crate) fn people() -> MatchModel {
         all_pairs: 199_990_000.0,
         rounds: 412,
         searches: vec![
-            planned(
-                Search::Equal {
-                    fields: vec![0, 2],
-                    most: 40,
-                },
-                0.7,
-            ),
-            planned(
-                Search::Similar {
-                    fields: vec![0, 1],
-                    least: 55,
-                    most: 40,
-                },
-                0.8,
-            ),
-            planned(Search::Scan { least: 30 }, 0.99),
+            planned(Search::Equal {
+                fields: vec![0, 2],
+                most: 40,
+            }),
+            planned(Search::Similar {
+                fields: vec![0, 1],
+                least: 55,
+                most: 40,
+            }),
+            planned(Search::Scan { least: 30 }),
         ],
         calibration: None,
         warnings: vec!["field \"city\" is often missing".into()],

@@ -303,6 +303,5 @@ fn search(place: &Place<'_>, fields: &[FieldModel]) -> Result<PlannedSearch> {
         search,
         pairs_per_record: place.member("pairs_per_record")?.count()?,
         matches_per_record: place.member("matches_per_record")?.count()?,
-        recall: place.member("recall")?.share()?,
     })
 }

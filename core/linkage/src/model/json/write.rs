@@ -140,6 +140,5 @@ fn search<'m>(search: &PlannedSearch, name: &impl Fn(usize) -> &'m str) -> Resul
     };
     written["pairs_per_record"] = exact(search.pairs_per_record)?;
     written["matches_per_record"] = exact(search.matches_per_record)?;
-    written["recall"] = exact(search.recall)?;
     Ok(written)
 }

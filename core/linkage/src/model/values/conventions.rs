@@ -28,8 +28,10 @@ const _: () = assert!(FORMATS.len() <= u8::BITS as usize);
 /// Longer texts are no dates.
 const LONGEST_DATE: usize = 30;
 
-/// One value in so many that is written otherwise than the others, or cannot be read, is no longer of no account.
+/// One value in so many that is written otherwise than the others, or cannot be read, is no longer of no account, nor are
+/// so many: one or two are typing errors.
 const FEW: u64 = 500;
+const LEAST_ODD: u64 = 3;
 
 /// Dates of birth lie as far apart: so many years between the first and the last tenth of them.
 const DECADES: u32 = 20;
@@ -229,7 +231,7 @@ impl Odd {
 }
 
 fn is_no_few(values: u64, of: u64) -> bool {
-    FEW * values > of
+    values >= LEAST_ODD && FEW * values > of
 }
 
 /// The set of formats that read a text, and its date by the first of them.

@@ -151,7 +151,6 @@ fn models() -> impl Strategy<Value = MatchModel> {
             },
             pairs_per_record: counts.0,
             matches_per_record: counts.1,
-            recall: model.fields[0].u[0],
         });
         model
     })

@@ -93,7 +93,6 @@ const IMPOSSIBLE: &str = r#"
 /searches/1/similar := [] => searches[1].similar is an array of 0
 /searches/1/most := 1 => searches[1].most is 1
 /searches/2/scan := 101 => searches[2].scan is 101
-/searches/2/recall := 1.01 => searches[2].recall is 1.01
 /left_out/id := 1 => left_out.id is 1
 /warnings := {} => warnings is an object
 /warnings := 1001 * "a" => warnings has 1001 elements
