@@ -41,6 +41,18 @@ pub fn doubts(model: &MatchModel, recall: f64, smaller: Option<u32>) -> Vec<Erro
     of_searches.chain(of_tables).collect()
 }
 
+/// What nobody can know of a model: texts for people to read.
+pub fn not_known(model: &MatchModel) -> Vec<&'static str> {
+    let is_scan = |planned: &PlannedSearch| matches!(planned.search, Search::Scan { .. });
+    let of_probabilities = model.calibration.is_none().then_some(
+        "whether its probabilities are right: nobody has decided any of its pairs, see bloom_model_calibrate()",
+    );
+    let of_searches = !model.searches.iter().any(is_scan);
+    let of_searches = of_searches
+        .then_some("which share of the matches its searches find: nobody has seen what they miss");
+    of_probabilities.into_iter().chain(of_searches).collect()
+}
+
 /// The model expects other matches than its searches do.
 fn contradiction(model: &MatchModel, expected: f64, recall: f64) -> Option<Error> {
     let found = model
@@ -106,6 +118,7 @@ fn too_many(expected: f64, smaller: u32) -> Option<Error> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::people;
+    use super::super::Calibration;
     use super::*;
 
     const RECALL: f64 = 0.96;
@@ -171,6 +184,20 @@ mod tests {
         let detail = "Many records have no value of \"surname\" (50 %), \"city\" (25 %).";
         assert_eq!(all[0].detail_text(), Some(detail));
         assert_eq!(all.len(), 1);
+    }
+
+    #[test]
+    fn what_nobody_knows_is_told() {
+        let mut model = people();
+        assert_eq!(not_known(&model).len(), 1);
+        model.searches.truncate(2);
+        assert!(not_known(&model)[1].starts_with("which share"));
+        model.calibration = Some(Calibration {
+            slope: 0.9,
+            shift: 0.0,
+            answers: 50,
+        });
+        assert_eq!(not_known(&model).len(), 1);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde_json::{json, Number, Value};
 
 use super::FORMAT;
+use crate::model::doubts::not_known;
 use crate::model::mixture::{Dependence, DependentFields, Shares};
 use crate::model::values::Reading;
 use crate::model::{Class, FieldModel, MatchModel, PlannedSearch, Search};
@@ -86,6 +87,7 @@ pub fn write_model(model: &MatchModel) -> Result<String> {
         "left_out": left_out.collect::<Value>(),
         "calibration": calibration,
         "warnings": model.warnings,
+        "not_known": not_known(model),
     });
     Ok(written.to_string())
 }
