@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use linkage::model::search_choice::{choose, Choice, Chosen, FoundTogether};
 use linkage::model::search_recall::EqualFields;
-use linkage::model::values::{Kind, EQUAL};
+use linkage::model::values::EQUAL;
 use linkage::model::{MatchModel, Pattern, PlannedSearch, Scorer, Search, MOST_SEARCHES};
 
 use super::fit_model::MOST_COUNTED;
@@ -78,8 +78,7 @@ fn least_similar(all_pairs: f64) -> u32 {
 /// All searches by similarity of one field or two, of the fields that tell most.
 fn similar_searches(model: &MatchModel) -> Vec<Search> {
     let least = least_similar(model.all_pairs);
-    let mut fields = telling(model, SIMILAR_FIELDS);
-    fields.retain(|&field| model.fields[field].layout.kind() != Kind::Number);
+    let fields = telling(model, SIMILAR_FIELDS);
     ones_and_twos(&fields)
         .map(|(fields, most)| Search::Similar {
             fields,

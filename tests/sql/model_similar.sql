@@ -31,7 +31,7 @@ CREATE FUNCTION without(model jsonb, way text) RETURNS jsonb LANGUAGE sql AS $$
 SELECT model ->> 'status' AS status, count(*) FILTER (WHERE search ? 'equal') > 0 AS equal, count(*) FILTER (WHERE search ? 'similar') > 0 AS similar, count(*) FILTER (WHERE search ? 'scan') AS scan,
     bool_and((search ->> 'least')::int = 40 AND (search ->> 'most')::int = 40 AND jsonb_array_length(search -> 'similar') = 2) FILTER (WHERE search ? 'similar') AS for_so_many,
     -- those by equality come first
-    max(n) FILTER (WHERE search ? 'equal') < min(n) FILTER (WHERE search ? 'similar') AS ordered, array_agg((search ->> 'recall')::float8 ORDER BY n) = array_agg((search ->> 'recall')::float8 ORDER BY (search ->> 'recall')::float8) AS rising
+    max(n) FILTER (WHERE search ? 'equal') < min(n) FILTER (WHERE search ? 'similar') AS ordered
 FROM fitted, jsonb_array_elements(model -> 'searches') WITH ORDINALITY AS s (search, n) GROUP BY 1;
 
 -- What they find besides: pairs of which each is similar in two fields. The other pairs are the same ones, with the same probability.

@@ -163,6 +163,11 @@ impl FieldLayout {
         }
     }
 
+    /// The number that a text is, if the field has numbers.
+    pub(super) fn number(&self, text: &str) -> Option<f64> {
+        (self.kind == Kind::Number).then(|| number(text)).flatten()
+    }
+
     /// The identity of a value of this normal form.
     pub fn identity(normal: &str) -> u64 {
         match normal {

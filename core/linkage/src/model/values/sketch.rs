@@ -58,14 +58,18 @@ pub fn part(sketch: Sketch, number: usize) -> u16 {
 
 impl FieldLayout {
     /// The sketch of a value: of the parts of a date, of the n-grams of the name in an e-mail address, or of anything
-    /// else. Numbers have none: what is near has no n-grams in common.
+    /// else. Of a number each part is the bin that it lies in, and the bins of the next part begin an eighth of a bin later:
+    /// numbers that differ by one in a hundred have six of eight bins in common, or more.
     ///
     /// Errors: out of memory.
     pub fn sketch(&self, text: &str) -> Result<Sketch> {
         let text = &*self.read(text);
         let normal = self.normal_form(text)?;
-        if normal.is_empty() || self.kind() == Kind::Number {
+        if normal.is_empty() {
             return Ok(Sketch::default());
+        }
+        if let Some(number) = self.number(text) {
+            return Ok(of_number(number));
         }
         let mut least = Least([u64::MAX; PARTS]);
         let digits = match self.kind() {
@@ -94,12 +98,29 @@ impl FieldLayout {
                 }
             });
         }
-        let mut sketch = Sketch::default();
-        for (i, least) in least.0.into_iter().enumerate() {
-            sketch[i / 4] |= (split_mix(least) & 0xffff).max(1) << (i % 4 * 16);
-        }
-        Ok(sketch)
+        Ok(sketch_of(least.0))
     }
+}
+
+/// The sketch whose parts are bits of these.
+fn sketch_of(parts: [u64; PARTS]) -> Sketch {
+    let mut sketch = Sketch::default();
+    for (i, part) in parts.into_iter().enumerate() {
+        sketch[i / 4] |= (split_mix(part) & 0xffff).max(1) << (i % 4 * 16);
+    }
+    sketch
+}
+
+/// The width of a number's bins: about 4 %.
+const BIN: f64 = 0.04;
+
+fn of_number(number: f64) -> Sketch {
+    // numbers so near 0 that none is near them have bins, too
+    let at = number.abs().max(f64::MIN_POSITIVE).ln() / BIN;
+    sketch_of(std::array::from_fn(|i| {
+        let bin = (at + i as f64 / PARTS as f64).floor() as i64;
+        split_mix((bin as u64) << 1 | u64::from(number < 0.0)).wrapping_add(i as u64)
+    }))
 }
 
 #[cfg(test)]
@@ -212,13 +233,32 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_near_by_their_difference() {
+        let of = |a: &str, b: &str| common_of(Kind::Number, a, b);
+        for (a, b) in [
+            ("100", "101"),
+            ("0.5", "0.495"),
+            ("-1e6", "-1.01e6"),
+            ("1e-9", "1.01e-9"),
+        ] {
+            assert!((PARTS - 2..PARTS).contains(&of(a, b)), "{a} {b}");
+        }
+        assert!((1..PARTS - 3).contains(&of("100", "103")));
+        for (a, b) in [("100", "105"), ("100", "-100"), ("0", "1"), ("0", "1e-300")] {
+            assert_eq!(of(a, b), 0, "{a} {b}");
+        }
+        assert_eq!(of("0", "-0.0"), PARTS);
+        // no number: what is there is compared as a text
+        assert!(of("about 100", "about 101") > 0);
+    }
+
+    #[test]
     fn no_value_has_no_sketch() {
         for kind in Kind::ALL {
             for text in ["", " ", "--"] {
                 assert_eq!(sketch(kind, text), Sketch::default(), "{kind} {text:?}");
             }
         }
-        assert_eq!(sketch(Kind::Number, "12.5"), Sketch::default());
         // a part of a value is never 0, which means that there is none
         for number in 0..2000 {
             let sketch = sketch(Kind::Code, &number.to_string());
