@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use linkage::model::search_choice::{choose, Choice, Chosen, FoundTogether};
+use linkage::model::search_choice::{choose, missed, Choice, Chosen, FoundTogether};
 use linkage::model::search_recall::EqualFields;
 use linkage::model::values::EQUAL;
 use linkage::model::{MatchModel, Pattern, PlannedSearch, Scorer, Search, MOST_SEARCHES};
@@ -180,19 +180,21 @@ pub fn plan(
     };
     let matches_of = |chosen: &[Chosen]| chosen.iter().map(|c| c.new_matches).sum::<f64>();
     let of_all: f64 = found.iter().map(|f| f.matches).sum();
-    let besides = of_all / recall_of(model, searches, by_search).max(0.1) - of_all;
+    let mut all = of_all / recall_of(model, searches, by_search).max(0.1);
+    // Two estimates, neither of which is always the better one: where either says that much is missed, more is searched.
+    let besides = missed(&found).max(all - of_all);
+    let most = of_all + besides;
     let chosen = choose(Choice {
         found: &found,
         searches: searches.len(),
         records: n,
         besides,
-        least_gain: LEAST_OF_EQUAL,
+        least_gain: LEAST_OF_EQUAL * (all / most.max(1e-9)),
         most_loss: MOST_LOSS,
     });
     take(searches, &chosen);
     let mut matches = matches_of(&chosen);
-    let mut all = of_all + besides;
-    if all - matches >= MOST_LOSS * all {
+    if most - matches >= MOST_LOSS * most {
         let equal: Vec<&Search> = chosen.iter().map(|c| &searches[c.search]).collect();
         let similar = similar_searches(model);
         let larger = larger_searches(model);
@@ -200,12 +202,13 @@ pub fn plan(
         let found = by_similarity(model, &mut records.prepared, &equal, &searches, memory);
         let new: f64 = found.iter().map(|f| f.matches).sum();
         all = all.max(matches + new);
+        let most = most.max(matches + new);
         let chosen = choose(Choice {
             found: &found,
             searches: searches.len(),
             records: n,
-            besides: all - new,
-            least_gain: LEAST_OF_SIMILAR,
+            besides: most - new,
+            least_gain: LEAST_OF_SIMILAR * (all / most.max(1e-9)),
             most_loss: MOST_LOSS,
         });
         take(&searches, &chosen);

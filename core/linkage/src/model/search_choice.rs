@@ -93,6 +93,18 @@ pub fn choose(choice: Choice<'_>) -> Vec<Chosen> {
     chosen
 }
 
+/// Matches that no search finds, by those that only one and only two of the searches find (A. Chao: Nonparametric
+/// Estimation of the Number of Classes in a Population, 1984). Searches find the same matches more often than chance
+/// says, so there may be more; and of records that have little, fewer.
+pub fn missed(found: &[FoundTogether]) -> f64 {
+    let by = |n: u32| -> f64 {
+        let found = found.iter().filter(|f| f.searches.count_ones() == n);
+        found.map(|f| f.matches).sum()
+    };
+    let (once, twice) = (by(1), by(2));
+    once * once / (2.0 * twice.max(1.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,5 +143,14 @@ mod tests {
         assert_eq!(order(&chosen(205.0, 0.13)), [1]);
         let chosen = chosen(0.0, 0.001);
         assert_eq!((chosen[0].new_pairs, chosen[0].new_matches), (105.0, 95.0));
+    }
+
+    #[test]
+    fn little_is_missed_where_searches_agree() {
+        assert_eq!(missed(&[found(0b111, 10.0, 10.0)]), 0.0);
+        assert_eq!(
+            missed(&[found(0b1, 10.0, 10.0), found(0b11, 9.0, 5.0)]),
+            10.0
+        );
     }
 }
