@@ -31,6 +31,9 @@ const SIMILAR_FIELDS: usize = 6;
 const LEAST_OF_EQUAL: f64 = 0.0005;
 const LEAST_OF_SIMILAR: f64 = 0.002;
 
+/// Of the pairs that such a search brings, one in so many is a match.
+const LEAST_SHARE: f64 = 0.03;
+
 /// What is similar may be alike by chance or of a family, more often than a model knows. Only pairs of at least this
 /// probability speak for such a search. For larger blocks of equal values those speak that are matches rather than not.
 const SURE: f64 = 0.95;
@@ -190,6 +193,7 @@ pub fn plan(
         records: n,
         besides,
         least_gain: LEAST_OF_EQUAL * (all / most.max(1e-9)),
+        least_share: 0.0,
         most_loss: MOST_LOSS,
     });
     take(searches, &chosen);
@@ -209,6 +213,7 @@ pub fn plan(
             records: n,
             besides: most - new,
             least_gain: LEAST_OF_SIMILAR * (all / most.max(1e-9)),
+            least_share: LEAST_SHARE,
             most_loss: MOST_LOSS,
         });
         take(&searches, &chosen);

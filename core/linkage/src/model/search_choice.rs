@@ -38,6 +38,8 @@ pub struct Choice<'a> {
     /// A search that brings less than this share of the expected matches is not worth while, nor one of whose matches
     /// fewer than half of this speak for it.
     pub least_gain: f64,
+    /// Nor one of whose new pairs fewer than this share are matches.
+    pub least_share: f64,
     /// No more searches are chosen where this share of the expected matches is lost, or less.
     pub most_loss: f64,
 }
@@ -51,6 +53,7 @@ pub fn choose(choice: Choice<'_>) -> Vec<Chosen> {
         records,
         besides,
         least_gain,
+        least_share,
         most_loss,
     } = choice;
     let all: f64 = found.iter().map(|f| f.matches).sum::<f64>() + besides;
@@ -79,8 +82,10 @@ pub fn choose(choice: Choice<'_>) -> Vec<Chosen> {
             break;
         };
         possible.retain(|&other| other != search);
-        if new_matches < least_gain * all || sure < least_gain / 2.0 * all {
-            break;
+        // another one may bring more, if for more pairs
+        let is_little = new_matches < least_gain * all || sure < least_gain / 2.0 * all;
+        if is_little || new_matches < least_share * new_pairs {
+            continue;
         }
         done |= 1 << search;
         matches += new_matches;
@@ -133,14 +138,15 @@ mod tests {
                 records: 100.0,
                 besides,
                 least_gain,
+                least_share: 0.001,
                 most_loss: 0.01,
             })
         };
         let order = |chosen: &[Chosen]| -> Vec<usize> { chosen.iter().map(|c| c.search).collect() };
         assert_eq!(order(&chosen(0.0, 0.001)), [1, 0, 2]);
-        assert_eq!(order(&chosen(0.0, 0.28)), [1]);
-        // of 410 matches, what the next one brings is less than this share
-        assert_eq!(order(&chosen(205.0, 0.13)), [1]);
+        assert_eq!(order(&chosen(0.0, 0.28)), [1, 2]);
+        // of 410 matches, what the next one brings is less than this share, and what the last one brings is more
+        assert_eq!(order(&chosen(205.0, 0.13)), [1, 2]);
         let chosen = chosen(0.0, 0.001);
         assert_eq!((chosen[0].new_pairs, chosen[0].new_matches), (105.0, 95.0));
     }
