@@ -31,8 +31,8 @@ const SIMILAR_FIELDS: usize = 6;
 const LEAST_OF_EQUAL: f64 = 0.0005;
 const LEAST_OF_SIMILAR: f64 = 0.002;
 
-/// Of the pairs that such a search brings, one in so many is a match.
-const LEAST_SHARE: f64 = 0.03;
+/// The share of the pairs of a search in larger blocks that are matches, at least.
+const LEAST_SHARE: f64 = 0.05;
 
 /// What is similar may be alike by chance or of a family, more often than a model knows. Only pairs of at least this
 /// probability speak for such a search. For larger blocks of equal values those speak that are matches rather than not.
@@ -193,7 +193,7 @@ pub fn plan(
         records: n,
         besides,
         least_gain: LEAST_OF_EQUAL * (all / most.max(1e-9)),
-        least_share: 0.0,
+        least_shares: &[],
         most_loss: MOST_LOSS,
     });
     take(searches, &chosen);
@@ -203,6 +203,11 @@ pub fn plan(
         let similar = similar_searches(model);
         let larger = larger_searches(model);
         let searches: Vec<Search> = similar.into_iter().chain(larger).collect();
+        let least_share = |search: &Search| match search {
+            Search::Similar { .. } => 0.0,
+            _ => LEAST_SHARE,
+        };
+        let least_shares: Vec<f64> = searches.iter().map(least_share).collect();
         let found = by_similarity(model, &mut records.prepared, &equal, &searches, memory);
         let new: f64 = found.iter().map(|f| f.matches).sum();
         all = all.max(matches + new);
@@ -213,7 +218,7 @@ pub fn plan(
             records: n,
             besides: most - new,
             least_gain: LEAST_OF_SIMILAR * (all / most.max(1e-9)),
-            least_share: LEAST_SHARE,
+            least_shares: &least_shares,
             most_loss: MOST_LOSS,
         });
         take(&searches, &chosen);

@@ -38,8 +38,8 @@ pub struct Choice<'a> {
     /// A search that brings less than this share of the expected matches is not worth while, nor one of whose matches
     /// fewer than half of this speak for it.
     pub least_gain: f64,
-    /// Nor one of whose new pairs fewer than this share are matches.
-    pub least_share: f64,
+    /// Nor one of whose new pairs fewer than its share of these are matches; of those that have none, any number.
+    pub least_shares: &'a [f64],
     /// No more searches are chosen where this share of the expected matches is lost, or less.
     pub most_loss: f64,
 }
@@ -53,7 +53,7 @@ pub fn choose(choice: Choice<'_>) -> Vec<Chosen> {
         records,
         besides,
         least_gain,
-        least_share,
+        least_shares,
         most_loss,
     } = choice;
     let all: f64 = found.iter().map(|f| f.matches).sum::<f64>() + besides;
@@ -84,6 +84,7 @@ pub fn choose(choice: Choice<'_>) -> Vec<Chosen> {
         possible.retain(|&other| other != search);
         // another one may bring more, if for more pairs
         let is_little = new_matches < least_gain * all || sure < least_gain / 2.0 * all;
+        let least_share = least_shares.get(search).copied().unwrap_or_default();
         if is_little || new_matches < least_share * new_pairs {
             continue;
         }
@@ -138,7 +139,7 @@ mod tests {
                 records: 100.0,
                 besides,
                 least_gain,
-                least_share: 0.001,
+                least_shares: &[0.1, 0.1, 0.001],
                 most_loss: 0.01,
             })
         };
