@@ -225,6 +225,6 @@ pub fn reading(kind: Kind, seen: &Seen) -> Option<Reading> {
         Kind::Phone => seen.conventions.phone_region(),
         Kind::Email => Some(Reading::Mailbox),
         Kind::Name => Some(Reading::Sound(Sound::DoubleMetaphone)),
-        Kind::Text | Kind::Code | Kind::Number => None,
+        Kind::Text | Kind::Words | Kind::Code | Kind::Number => None,
     }
 }

@@ -8,6 +8,7 @@
 //! - [`values`]: what a field's value is compared by, and the levels;
 //! - [`pattern`]: the levels of a pair, and how many pairs have them;
 //! - [`mixture`]: the fit;
+//! - [`things`]: the fit of linkages of things;
 //! - [`frequent`]: the levels of equal values;
 //! - [`json`]: a model as JSON;
 //! - [`score`]: what a fitted model says of a pattern;
@@ -27,6 +28,7 @@ pub mod score;
 pub mod search_choice;
 #[cfg(test)]
 mod tests;
+pub mod things;
 pub mod values;
 
 pub use calibration::{Answer, Calibration};
