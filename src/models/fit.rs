@@ -61,8 +61,7 @@ fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> New
     // A fit has no use for options, but it refuses wrong ones.
     ModelOptions::given(arguments, at + 3);
     let mut left_out = Vec::new();
-    let first = &relations[0];
-    let wishes = wishes(first.oid, &first.key, given.as_deref(), &mut left_out);
+    let wishes = wishes(&relations, given.as_deref(), &mut left_out);
     for name in personal.iter().flatten() {
         if !wishes.iter().any(|wish| &wish.name == name) {
             let fields: Vec<&str> = wishes.iter().map(|wish| wish.name.as_str()).collect();

@@ -27,6 +27,15 @@ const GIVEN: &str = "givenname firstname forename christianname vorname rufname 
 /// Names of columns that say which record or group it is.
 const RECORD: &str = "id key uuid guid cluster clusterid entityid recid recordid";
 
+/// Parts of names of columns that mean the same, each line.
+const SAME: [&str; 5] = [
+    "birth dob geburt geboren gebdat naissance nacimiento nascita nascimento urodzenia",
+    "phone telefon tel mobile fon telefono",
+    "mail correo courriel",
+    "postcode postal zip plz",
+    "city town ort suburb ville ciudad citta",
+];
+
 /// A column's name without signs and marks.
 fn plain(name: &str) -> String {
     normalize(name, false, || ()).unwrap_or_default()
@@ -65,6 +74,32 @@ pub fn is_record_number(name: &str) -> bool {
     let last_word = spaced.rsplit('_').next() == Some("id");
     !is_personal(name) && (last_word || is_one_of(&plain(name), RECORD))
 }
+
+/// Whether two columns may be the same by their names: `first_name` and `given_name`, `title` and `film_title`.
+pub fn may_be_same(a: &str, b: &str) -> bool {
+    let is = |a: bool, b: bool| a && b;
+    let kinds = [is_given_name, is_surname];
+    if kinds.iter().any(|of_kind| of_kind(a) || of_kind(b)) {
+        return kinds.iter().any(|of_kind| is(of_kind(a), of_kind(b)));
+    }
+    let (plain_a, plain_b) = (plain(a), plain(b));
+    let same = |words: &&str| is(has_one_of(&plain_a, words), has_one_of(&plain_b, words));
+    if SAME.iter().any(same) || plain_a == plain_b {
+        return true;
+    }
+    let words = |name: &str| -> Vec<String> {
+        let spaced = normalize(name, true, || ()).unwrap_or_default();
+        spaced.split('_').map(str::to_owned).collect()
+    };
+    let (a, b) = (words(a), words(b));
+    let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let begins = |a: &str, b: &str| a == b || b.len() >= LEAST_SHORT && a.starts_with(b);
+    few.iter()
+        .all(|a| many.iter().any(|b| begins(a, b) || begins(b, a)))
+}
+
+/// A word is short for others that begin with it if it has so many letters: `addr` for `address`.
+const LEAST_SHORT: usize = 4;
 
 /// What has been seen of the values of a column.
 #[derive(Clone)]
@@ -226,5 +261,36 @@ pub fn reading(kind: Kind, seen: &Seen) -> Option<Reading> {
         Kind::Email => Some(Reading::Mailbox),
         Kind::Name => Some(Reading::Sound(Sound::DoubleMetaphone)),
         Kind::Text | Kind::Words | Kind::Code | Kind::Number => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_be_same;
+
+    #[test]
+    fn names_of_columns_may_mean_the_same() {
+        let same = [
+            ("first_name", "given_name"),
+            ("givenname", "Given Name"),
+            ("surname", "last_name"),
+            ("dob", "date_of_birth"),
+            ("title", "film_title"),
+            ("addr", "address"),
+            ("zip", "postcode"),
+        ];
+        let different = [
+            ("name", "surname"),
+            ("given_name", "surname"),
+            ("first_name", "name"),
+            ("title", "year"),
+            ("city", "country"),
+        ];
+        assert!(same
+            .iter()
+            .all(|(a, b)| may_be_same(a, b) && may_be_same(b, a)));
+        assert!(!different
+            .iter()
+            .any(|(a, b)| may_be_same(a, b) || may_be_same(b, a)));
     }
 }

@@ -321,10 +321,9 @@ mod tests {
                     levels[pattern.level(k)] += known.pairs * *pairs / all;
                 }
             }
-            for k in 0..3 {
+            for (k, level) in (0..3).map(|k| (k, pattern.level(k))) {
                 let others = || (0..3).filter(|&o| o != k).map(|o| pattern.level(o));
                 let is_apart = |level: usize| is_unlike(level) || level == MISSING;
-                let level = pattern.level(k);
                 if others().all(is_apart) && others().any(is_unlike) {
                     expected[3][k][level] += known.pairs * pairs[1] / all;
                 }

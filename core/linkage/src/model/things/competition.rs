@@ -4,6 +4,9 @@
 
 use super::OneToOne;
 
+/// Pairs of lower odds, which most candidates are, speak against no other pair.
+const LEAST_ODDS: f64 = 1e-9;
+
 /// A pair that is looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
@@ -96,6 +99,9 @@ impl Competition {
         self.odds.iter_mut().for_each(|odds| odds.fill(0.0));
         each_pair(pairs, turn, |pair| {
             let odds = odds[pair.pattern as usize];
+            if odds < LEAST_ODDS {
+                return;
+            }
             for side in 0..2 {
                 let record = pair.records[side] as usize;
                 self.odds[side][record] += odds * f64::from(pair.free[1 - side]);
@@ -107,6 +113,9 @@ impl Competition {
     /// their minds for ever.
     fn tell(&self, pair: &mut CandidatePair, odds: &[f64]) {
         let odds = odds[pair.pattern as usize];
+        if odds < LEAST_ODDS {
+            return;
+        }
         let before = pair.free.map(f64::from);
         for side in 0..2 {
             let all = self.odds[side][pair.records[side] as usize];

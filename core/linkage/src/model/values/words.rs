@@ -119,11 +119,16 @@ pub(super) fn similarity(a: &[u64], b: &[u64]) -> f64 {
     let (mut x, mut y) = (written(a).peekable(), written(b).peekable());
     while let (Some(&of_a), Some(&of_b)) = (x.peek(), y.peek()) {
         match (of_a >> HASH_AT).cmp(&(of_b >> HASH_AT)) {
-            std::cmp::Ordering::Less => drop(x.next()),
-            std::cmp::Ordering::Greater => drop(y.next()),
+            std::cmp::Ordering::Less => {
+                x.next();
+            }
+            std::cmp::Ordering::Greater => {
+                y.next();
+            }
             std::cmp::Ordering::Equal => {
                 shared += of_a & WEIGHT;
-                (x.next(), y.next());
+                x.next();
+                y.next();
             }
         }
     }
