@@ -25,6 +25,8 @@ pub mod fit;
 pub mod missing;
 pub mod nearest;
 pub mod odds;
+#[cfg(test)]
+mod tests;
 
 pub use competition::{CandidatePair, CandidatePairs, Competition};
 pub use fit::{learn, Fit, FitInput, TableField, ThingField};

@@ -29,13 +29,15 @@ base::named! {
 }
 
 impl Kind {
-    /// The kind of this name.
+    /// The kind of this name, if fields of it can be asked for. What words weigh is not counted for fits of patterns, so
+    /// these have no fields of words.
     ///
     /// Errors: there is none.
     pub fn of_name(name: &str) -> Result<Kind> {
-        Kind::named(name).ok_or_else(|| {
+        let known = Kind::named(name).filter(|&kind| kind != Kind::Words);
+        known.ok_or_else(|| {
             Error::invalid(format!("unrecognized kind of field \"{name}\""))
-                .hint("Kinds are text, words, name, date, code, number, phone and email.")
+                .hint("Kinds are text, name, date, code, number, phone and email.")
         })
     }
 }
