@@ -75,7 +75,7 @@ pub struct Nearest<'p> {
     found: Vec<u32>,
     /// Memory that is used again.
     words: Vec<WordOf>,
-    sorted: Vec<f32>,
+    best: Vec<(f32, u32)>,
 }
 
 impl<'p> Nearest<'p> {
@@ -86,7 +86,7 @@ impl<'p> Nearest<'p> {
             common: vec![0.0; postings.end as usize],
             found: Vec::new(),
             words: Vec::new(),
-            sorted: Vec::new(),
+            best: Vec::new(),
         }
     }
 
@@ -109,7 +109,7 @@ impl<'p> Nearest<'p> {
         let mut is_closed = false;
         for &of in &words_left {
             let records = postings.of(of.word);
-            if !is_closed && self.found.len() > most && records.len() > self.found.len() / 4 {
+            if !is_closed && self.found.len() > most && records.len() > self.found.len() {
                 is_closed = self.close(most, left);
             }
             left -= of.weight * postings.greatest(of.word);
@@ -131,34 +131,45 @@ impl<'p> Nearest<'p> {
             }
         }
         self.words = words_left;
-        let common = &self.common;
-        if self.found.len() > most {
-            self.found.select_nth_unstable_by(most, |&x, &y| {
-                let [of_x, of_y] = [x, y].map(|record| common[record as usize]);
-                of_y.total_cmp(&of_x).then(x.cmp(&y))
-            });
-        }
-        for &record in self.found.iter().take(most) {
-            each(record, common[record as usize]);
-        }
+        self.choose(most);
+        self.best
+            .iter()
+            .for_each(|&(common, record)| each(record, common));
         for record in self.found.drain(..) {
             self.common[record as usize] = 0.0;
         }
     }
 
+    /// Writes the `most` records found that are nearest to `best`. Returns what the last of them has in common.
+    fn choose(&mut self, most: usize) -> f32 {
+        let room = 4 * most + 16;
+        let mut least = 0.0;
+        let shorten = |best: &mut Vec<(f32, u32)>| {
+            if best.len() <= most {
+                return 0.0;
+            }
+            best.select_nth_unstable_by(most, |x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
+            best.truncate(most);
+            best.iter().map(|of| of.0).fold(f32::INFINITY, f32::min)
+        };
+        self.best.clear();
+        for &record in &self.found {
+            let common = self.common[record as usize];
+            if common >= least {
+                self.best.push((common, record));
+                if self.best.len() == room {
+                    least = shorten(&mut self.best);
+                }
+            }
+        }
+        shorten(&mut self.best)
+    }
+
     /// Whether no other record can become one of the `most` nearest, if the words that are left weigh so much. Then those
     /// found that cannot either are forgotten.
     fn close(&mut self, most: usize, left: f32) -> bool {
+        let least = self.choose(most);
         let common = &mut self.common;
-        self.sorted.clear();
-        let of_found = self.found.iter().map(|&record| common[record as usize]);
-        self.sorted.extend(of_found);
-        let Some(last) = most.checked_sub(1) else {
-            return true;
-        };
-        let (_, &mut least, _) = self
-            .sorted
-            .select_nth_unstable_by(last, |x, y| y.total_cmp(x));
         // sums of rounded numbers are not quite exact
         let left = left.max(0.0) * 1.0001 + 1e-6;
         if left >= least {
