@@ -47,8 +47,8 @@ fn c_name(name: &str) -> CString {
     CString::new(to_database(name)).unwrap_or_default()
 }
 
-/// The fields of `given`, each `column` or `column:kind`; without them all columns of the first relation that can serve,
-/// but for the key, and that the second one has, too, if there are two.
+/// The fields of `given`, each `column` or `column:kind`; without them all columns of the first relation that can
+/// serve, but for the key, and that the second one has, too, if there are two.
 ///
 /// Errors: a column that is given twice; an unknown kind; too many; none.
 pub fn wishes(
@@ -118,8 +118,8 @@ fn relation_name(relation: &Records) -> String {
     readable(catalog::name(relation.oid).to_bytes())
 }
 
-/// Leaves out the fields of the first relation that the second one lacks, and the other way round, and says which of the
-/// other one's may be the same.
+/// Leaves out the fields of the first relation that the second one lacks, and the other way round, and says which of
+/// the other one's may be the same.
 fn take_those_of_both(
     fields: &mut Vec<FieldWish>,
     relations: [&Records; 2],

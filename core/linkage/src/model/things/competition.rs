@@ -30,8 +30,8 @@ impl CandidatePair {
     }
 }
 
-/// The pairs, in the order of their records. They may be more than fit into memory, so they are changed from the first to
-/// the last, as often as is needed.
+/// The pairs, in the order of their records. They may be more than fit into memory, so they are changed from the first
+/// to the last, as often as is needed.
 pub trait CandidatePairs {
     /// Gives all of them to `each`, block by block, which may change how far records are free.
     fn each_block(&mut self, each: &mut dyn FnMut(&mut [CandidatePair]));
@@ -60,8 +60,8 @@ impl Competition {
         }
     }
 
-    /// Weighs the pairs against each other, where both sides compete so many times one after the other, and gives each one
-    /// with its probability to `each`. `odds`: by pattern. `turn` is called every few milliseconds.
+    /// Weighs the pairs against each other, where both sides compete so many times one after the other, and gives each
+    /// one with its probability to `each`. `odds`: by pattern. `turn` is called every few milliseconds.
     pub fn weigh(
         &mut self,
         pairs: &mut dyn CandidatePairs,

@@ -11,8 +11,8 @@ use crate::model::pattern::{CountedPatterns, Pattern};
 use crate::model::values::things::{PRESENT, UNLIKE};
 use crate::model::values::EQUAL;
 
-/// A typical match: how often the levels occur in it, those of equality as one sum. Few words are written alike more often
-/// than many words and numbers.
+/// A typical match: how often the levels occur in it, those of equality as one sum. Few words are written alike more
+/// often than many words and numbers.
 const TYPICAL_SHORT: [f64; 1 + PRESENT - EQUAL] = [
     0.65, 0.09, 0.06, 0.05, 0.035, 0.03, 0.025, 0.02, 0.015, 0.015, 0.015,
 ];
@@ -242,8 +242,8 @@ fn add(all: &mut [Shares], pattern: Pattern, n: f64) {
     }
 }
 
-/// What is known of all pairs: the candidates are counted, the others are seen by random ones, each of which stands for so
-/// many.
+/// What is known of all pairs: the candidates are counted, the others are seen by random ones, each of which stands for
+/// so many.
 struct Random<'a> {
     pairs: &'a mut dyn CountedPatterns,
     weight: f64,

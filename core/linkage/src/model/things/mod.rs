@@ -1,24 +1,25 @@
-//! Linkages of things, such as goods, films and publications, of which no field is personal: a record of one table has at
-//! most one partner in the other table, or its table says so of one side. That tells matches from what only resembles
-//! them, as families do among persons.
+//! Linkages of things, such as goods, films and publications, of which no field is personal: a record of one table has
+//! at most one partner in the other table, or its table says so of one side. That tells matches from what only
+//! resembles them, as families do among persons.
 //!
-//! What is there for persons is used again: values and their signatures, [`Pattern`](super::Pattern)s, the frequencies of
-//! values, the tree of dependent fields, and what the shares of matches must obey. What differs:
+//! What is there for persons is used again: values and their signatures, [`Pattern`](super::Pattern)s, the frequencies
+//! of values, the tree of dependent fields, and what the shares of matches must obey. What differs:
 //!
 //! - **Values**, in [`values::words`](super::values::words) and [`values::things`](super::values::things): words are
 //!   weighted by how rare they are, texts have ten levels of similarity, numbers are compared by their relative
 //!   difference, and a value that one side lacks is told from one that both lack.
-//! - **Candidates**, in [`nearest`]: of each record the nearest ones of the other table by what their words weigh (TF-IDF),
-//!   over all fields and over each. There are no keys that a model could name, so it names none.
-//! - **What is missing**, in [`missing`]: it says nothing about a field by itself. The pair's mask of missing values has a
-//!   share among matches, and one among all pairs, which is exact.
-//! - **Competition**, in [`competition`]: the odds of a pair by its pattern are weighed against those of the other pairs of
-//!   both records. So a pair's probability depends on the other pairs, and nothing that has one pair only can tell it.
-//! - **The fit**, in [`fit`]: one class of matches beside random pairs. What would be other classes loses to the partner.
-//!   [`odds`] has what a fit and a fitted model say of a pattern.
+//! - **Candidates**, in [`nearest`]: of each record the nearest ones of the other table by what their words weigh
+//!   (TF-IDF), over all fields and over each. There are no keys that a model could name, so it names none.
+//! - **What is missing**, in [`missing`]: it says nothing about a field by itself. The pair's mask of missing values
+//!   has a share among matches, and one among all pairs, which is exact.
+//! - **Competition**, in [`competition`]: the odds of a pair by its pattern are weighed against those of the other
+//!   pairs of both records. So a pair's probability depends on the other pairs, and nothing that has one pair only can
+//!   tell it.
+//! - **The fit**, in [`fit`]: one class of matches beside random pairs. What would be other classes loses to the
+//!   partner. [`odds`] has what a fit and a fitted model say of a pattern.
 //!
-//! Pairs are kept one by one and not counted by pattern alone, 20 bytes each; they are read and changed from the first to
-//! the last, so that they may lie in a file. In memory are numbers for each record and for each pattern.
+//! Pairs are kept one by one and not counted by pattern alone, 20 bytes each; they are read and changed from the first
+//! to the last, so that they may lie in a file. In memory are numbers for each record and for each pattern.
 
 pub mod competition;
 pub mod fit;

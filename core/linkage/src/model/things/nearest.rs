@@ -2,7 +2,8 @@
 //! Approaches in Automatic Text Retrieval, 1988). Words are numbered, and come in the order of their numbers, so that a
 //! sort of all words gives them.
 
-/// A word that more records than this share of them have says too little to be looked up, but so many may have any word.
+/// A word that more records than this share of them have says too little to be looked up, but so many may have any
+/// word.
 const MOST_SHARE: f64 = 0.05;
 const MOST_RECORDS: f64 = 200.0;
 
@@ -165,8 +166,8 @@ impl<'p> Nearest<'p> {
         shorten(&mut self.best)
     }
 
-    /// Whether no other record can become one of the `most` nearest, if the words that are left weigh so much. Then those
-    /// found that cannot either are forgotten.
+    /// Whether no other record can become one of the `most` nearest, if the words that are left weigh so much. Then
+    /// those found that cannot either are forgotten.
     fn close(&mut self, most: usize, left: f32) -> bool {
         let least = self.choose(most);
         let common = &mut self.common;

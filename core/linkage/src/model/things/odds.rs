@@ -68,8 +68,8 @@ impl Patterns {
         all
     }
 
-    /// Writes to `odds` how many times more often a pair of each pattern is a match than not. `turn` is called every few
-    /// milliseconds.
+    /// Writes to `odds` how many times more often a pair of each pattern is a match than not. `turn` is called every
+    /// few milliseconds.
     pub fn odds(&self, of: &Learned, odds: &mut Vec<f64>, mut turn: impl FnMut()) {
         let [a, b] = of.records;
         // A pair whose records have no other one is more probably a match the fewer records have no partner.

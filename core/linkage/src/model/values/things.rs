@@ -1,5 +1,6 @@
-//! How far two values of a thing agree. Things are described in many ways, so there are more levels than of persons; what
-//! is missing is told apart by whether one value is missing or both, since a seller's table lacks what the other one has.
+//! How far two values of a thing agree. Things are described in many ways, so there are more levels than of persons;
+//! what is missing is told apart by whether one value is missing or both, since a seller's table lacks what the other
+//! one has.
 
 use super::encode::OWN;
 use super::{words, FieldLayout, Kind, EQUAL};

@@ -1,8 +1,8 @@
 //! Weighted words: a word counts for more the rarer it is, and words that only one of two texts has count for less
 //! where the other text has them all. Titles and names of goods are compared so.
 //!
-//! A text's words lie behind its signature: one word of memory that says what they weigh together, and then one for each
-//! of them, in the order of their hashes. Weights depend on how many records have a word, so they are set when all
+//! A text's words lie behind its signature: one word of memory that says what they weigh together, and then one for
+//! each of them, in the order of their hashes. Weights depend on how many records have a word, so they are set when all
 //! records have been read. They are whole numbers of 2^-16 bits: their sum does not depend on the order.
 
 use super::encode::hash;
