@@ -1,17 +1,18 @@
-//! What is done with pairs: records are grouped into clusters, and pairs or clusters are measured where the truth is
-//! known.
+//! What is done with pairs: records are grouped into clusters, pairs or clusters are measured where the truth is known,
+//! and people are asked about some, whose answers correct the model that has found them.
 
 mod assign;
+mod calibrate;
 mod cluster_rows;
 mod clustered;
 mod grouping;
 pub mod keeping;
-pub mod pair_list;
+mod pair_list;
 mod quality;
 mod queue;
 mod reliability;
 mod resolution;
-pub mod source;
+mod source;
 mod update;
 
 pub use clustered::Clustered;

@@ -6,9 +6,8 @@
 //! - `compounds`, `fit_records`, `fit_model`, `search_plan`, `team`: the fit, the searches that it finds worth while, and its
 //!   workers;
 //! - `pair_limit`: how many pairs are compared;
-//! - `calibrate`, `fit`, `pairs`, `candidate_report`, `describe`: the functions.
+//! - `fit`, `pairs`, `candidate_report`, `describe`: the functions.
 
-mod calibrate;
 mod candidate_report;
 mod compounds;
 mod describe;

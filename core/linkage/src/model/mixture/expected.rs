@@ -321,14 +321,18 @@ mod tests {
                     levels[pattern.level(k)] += known.pairs * *pairs / all;
                 }
             }
-            for (k, level) in (0..3).map(|k| (k, pattern.level(k))) {
+            let (relatives, agreeing) = expected[3..].split_at_mut(1);
+            for (k, (relatives, agreeing)) in
+                relatives[0].iter_mut().zip(&mut agreeing[0]).enumerate()
+            {
                 let others = || (0..3).filter(|&o| o != k).map(|o| pattern.level(o));
                 let is_apart = |level: usize| is_unlike(level) || level == MISSING;
+                let level = pattern.level(k);
                 if others().all(is_apart) && others().any(is_unlike) {
-                    expected[3][k][level] += known.pairs * pairs[1] / all;
+                    relatives[level] += known.pairs * pairs[1] / all;
                 }
                 if others().all(|level| level <= EQUAL) {
-                    expected[4][k][level] += known.pairs * pairs[0] / all;
+                    agreeing[level] += known.pairs * pairs[0] / all;
                 }
             }
         }

@@ -6,8 +6,8 @@ use linkage::model::json::{read_model, write_model};
 use linkage::model::{Answer, Calibration};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use crate::clusters::pair_list::PairReader;
-use crate::clusters::source::Source;
+use super::pair_list::PairReader;
+use super::source::Source;
 use crate::pairs::decisions::Decisions;
 use crate::pairs::source_columns::has;
 use base::error::number;
