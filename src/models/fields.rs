@@ -54,12 +54,16 @@ fn c_name(name: &str) -> CString {
 pub fn wishes(
     relations: &[Records],
     given: Option<&[String]>,
+    are_things: bool,
     left_out: &mut Vec<LeftOut>,
 ) -> Vec<FieldWish> {
     let first = &relations[0];
     let oid = first.oid;
     let mut fields = match given {
-        Some(given) => given.iter().map(|field| parse(oid, field)).collect(),
+        Some(given) => given
+            .iter()
+            .map(|field| parse(oid, field, are_things))
+            .collect(),
         None => all(oid, &first.key.name, left_out),
     };
     if let (None, Some(second)) = (given, relations.get(1)) {
@@ -160,7 +164,7 @@ fn invalid(message: String) -> ! {
 }
 
 /// `column`, `column:kind` or `column:kind(reading)`. A column's name may have a colon.
-fn parse(oid: pg_sys::Oid, field: &str) -> FieldWish {
+fn parse(oid: pg_sys::Oid, field: &str, are_things: bool) -> FieldWish {
     if catalog::column(oid, &c_name(field)).is_some() {
         return FieldWish::guessed(field.to_owned());
     }
@@ -172,7 +176,18 @@ fn parse(oid: pg_sys::Oid, field: &str) -> FieldWish {
     let Some((name, kind)) = head.rsplit_once(':') else {
         return FieldWish::guessed(field.to_owned());
     };
-    let known = Kind::of_name(kind).and_then(|kind| {
+    if kind == Kind::Words.name() && !are_things {
+        raise(
+            &Error::invalid(format!("field \"{name}\" of kind words is not compared where pairs do not compete"))
+                .detail("What a word weighs depends on all records, which a model of single pairs does not know.")
+                .hint("Use bloom_model_fit_linkage() with one_to_one => 'both', 'a' or 'b', or the kind text."),
+        );
+    }
+    let of_name = |name: &str| match name == Kind::Words.name() {
+        true => Ok(Kind::Words),
+        false => Kind::of_name(name),
+    };
+    let known = of_name(kind).and_then(|kind| {
         let reading = argument.map(|name| Reading::of_name(kind, name));
         Ok((kind, reading.transpose()?))
     });

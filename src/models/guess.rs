@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use linkage::model::values::{Conventions, FieldLayout, Kind, Reading};
+use linkage::model::values::{is_number, Conventions, FieldLayout, Kind, Reading};
 use text::{normalize, Sound};
 
 /// Names of columns in which the people of a household differ, besides [`GIVEN`]. Parts of names, without signs between
@@ -27,12 +27,12 @@ const GIVEN: &str = "givenname firstname forename christianname vorname rufname 
 /// Names of columns that say which record or group it is.
 const RECORD: &str = "id key uuid guid cluster clusterid entityid recid recordid";
 
-/// Parts of names of columns that mean the same, each line.
+/// Words of names of columns that mean the same, each line.
 const SAME: [&str; 5] = [
-    "birth dob geburt geboren gebdat naissance nacimiento nascita nascimento urodzenia",
-    "phone telefon tel mobile fon telefono",
-    "mail correo courriel",
-    "postcode postal zip plz",
+    "birth birthdate birthday dob geburt geburtsdatum geboren gebdat naissance nacimiento nascita nascimento urodzenia",
+    "phone telephone telefon tel mobile fon telefono",
+    "mail email correo courriel",
+    "postcode postal postalcode zip zipcode plz",
     "city town ort suburb ville ciudad citta",
 ];
 
@@ -82,16 +82,16 @@ pub fn may_be_same(a: &str, b: &str) -> bool {
     if kinds.iter().any(|of_kind| of_kind(a) || of_kind(b)) {
         return kinds.iter().any(|of_kind| is(of_kind(a), of_kind(b)));
     }
-    let (plain_a, plain_b) = (plain(a), plain(b));
-    let same = |words: &&str| is(has_one_of(&plain_a, words), has_one_of(&plain_b, words));
-    if SAME.iter().any(same) || plain_a == plain_b {
-        return true;
-    }
     let words = |name: &str| -> Vec<String> {
         let spaced = normalize(name, true, || ()).unwrap_or_default();
         spaced.split('_').map(str::to_owned).collect()
     };
+    let is_same = plain(a) == plain(b);
     let (a, b) = (words(a), words(b));
+    let has = |names: &[String], words: &str| names.iter().any(|name| is_one_of(name, words));
+    if is_same || SAME.iter().any(|words| is(has(&a, words), has(&b, words))) {
+        return true;
+    }
     let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let begins = |a: &str, b: &str| a == b || b.len() >= LEAST_SHORT && a.starts_with(b);
     few.iter()
@@ -115,6 +115,9 @@ pub struct Seen {
     conventions: Conventions,
     /// Records with a value of several words.
     of_words: u64,
+    /// Of the sample, those with a number, and all words of their normal forms.
+    numbers: u64,
+    words: u64,
     /// Different values, or a sample of them, by hash; and whether one of them has come twice.
     values: HashSet<u64>,
     /// Hashes in the sample have so many zeros at their end.
@@ -128,6 +131,13 @@ const LONGEST: usize = 1000;
 /// Different values that are remembered.
 const MOST_VALUES: usize = 1 << 16;
 
+/// Texts of more words in the mean are compared by their words alone, and of more than the second number by these, too.
+const MANY_WORDS: f64 = 4.0;
+const SEVERAL_WORDS: f64 = 1.2;
+
+/// A column has numbers if this share of its values are some.
+const NUMBERS: f64 = 0.9;
+
 /// Fewer records say nothing of a column in which no two of them agree.
 const LEAST_UNIQUE: u64 = 1000;
 
@@ -140,6 +150,8 @@ impl Default for Seen {
             sampled: 0,
             conventions: Conventions::default(),
             of_words: 0,
+            numbers: 0,
+            words: 0,
             values: HashSet::new(),
             zeros: 0,
             repeated: false,
@@ -163,10 +175,12 @@ impl Seen {
         self.look_for_repeated(value);
         if in_sample {
             self.conventions.add(value);
-            let len = normalize(value, true, || ()).unwrap_or_default().len();
-            if len > 0 {
-                self.lengths[len.min(LONGEST)] += 1;
+            let normal = normalize(value, true, || ()).unwrap_or_default();
+            if !normal.is_empty() {
+                self.lengths[normal.len().min(LONGEST)] += 1;
                 self.sampled += 1;
+                self.numbers += u64::from(is_number(value));
+                self.words += 1 + normal.bytes().filter(|&b| b == b'_').count() as u64;
             }
         }
     }
@@ -201,6 +215,15 @@ impl Seen {
             below > most
         });
         found.unwrap_or(4)
+    }
+
+    /// Whether some values have several words, whose order may be another one.
+    pub fn are_of_words(&self) -> bool {
+        self.mean_words() > SEVERAL_WORDS
+    }
+
+    fn mean_words(&self) -> f64 {
+        self.words as f64 / self.sampled.max(1) as f64
     }
 
     fn are_dates(&self) -> bool {
@@ -251,6 +274,19 @@ pub fn kind(name: &str, is_date: bool, is_fraction: bool, seen: &Seen) -> (Kind,
     }
 }
 
+/// How the values of a column of things are compared, and how they are read before.
+pub fn kind_of_thing(is_date: bool, seen: &Seen) -> (Kind, Option<Reading>) {
+    if is_date || seen.are_dates() || seen.conventions.date_format().is_some() {
+        (Kind::Date, reading(Kind::Date, seen))
+    } else if seen.numbers as f64 > NUMBERS * seen.sampled as f64 {
+        (Kind::Number, Some(Reading::Amount))
+    } else if seen.mean_words() > MANY_WORDS {
+        (Kind::Words, None)
+    } else {
+        (Kind::Text, None)
+    }
+}
+
 /// How the values of a column of a given kind are read.
 pub fn reading(kind: Kind, seen: &Seen) -> Option<Reading> {
     match kind {
@@ -278,6 +314,7 @@ mod tests {
             ("title", "film_title"),
             ("addr", "address"),
             ("zip", "postcode"),
+            ("phone", "tel_number"),
         ];
         let different = [
             ("name", "surname"),
@@ -285,6 +322,8 @@ mod tests {
             ("first_name", "name"),
             ("title", "year"),
             ("city", "country"),
+            ("hotel", "tel"),
+            ("report", "ort"),
         ];
         assert!(same
             .iter()

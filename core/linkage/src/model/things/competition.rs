@@ -4,124 +4,162 @@
 
 use super::OneToOne;
 
-/// Pairs of lower odds, which most candidates are, speak against no other pair.
-const LEAST_ODDS: f64 = 1e-9;
+/// Words of a pair.
+pub const PAIR_WORDS: usize = 5;
 
 /// A pair that is looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C)]
 pub struct CandidatePair {
     /// The number of the record of the first table, and of that of the second one, each from 0 on.
     pub records: [u32; 2],
-    /// The number of its pattern.
-    pub pattern: u32,
+    /// How many times more often a pair of its pattern is a match than not, if it had no competitors.
+    pub odds: f32,
     /// How far each record is free for the other one, as far as its other pairs go.
     pub free: [f32; 2],
 }
 
 impl CandidatePair {
     /// A pair that no other one competes with yet.
-    pub fn new(records: [u32; 2], pattern: u32) -> CandidatePair {
+    pub fn new(records: [u32; 2]) -> CandidatePair {
         CandidatePair {
             records,
-            pattern,
+            odds: 0.0,
             free: [1.0; 2],
+        }
+    }
+
+    /// As words, in which it may lie in a file.
+    pub fn words(self) -> [u32; PAIR_WORDS] {
+        let [a, b] = self.records;
+        let [free_a, free_b] = self.free.map(f32::to_bits);
+        [a, b, self.odds.to_bits(), free_a, free_b]
+    }
+
+    /// Of words that it has been written as.
+    pub fn of_words([a, b, odds, free_a, free_b]: [u32; PAIR_WORDS]) -> CandidatePair {
+        CandidatePair {
+            records: [a, b],
+            odds: f32::from_bits(odds),
+            free: [free_a, free_b].map(f32::from_bits),
         }
     }
 }
 
-/// The pairs, in the order of their records. They may be more than fit into memory, so they are changed from the first
-/// to the last, as often as is needed.
+/// The pairs, in the order of their patterns, and of their records where these are equal. They may be more than fit into
+/// memory, so they are changed from the first to the last, as often as is needed.
 pub trait CandidatePairs {
     /// Gives all of them to `each`, block by block, which may change how far records are free.
-    fn each_block(&mut self, each: &mut dyn FnMut(&mut [CandidatePair]));
+    fn each_block(&mut self, each: &mut dyn FnMut(&mut [[u32; PAIR_WORDS]]));
 }
 
 /// In their order, each once.
-impl CandidatePairs for Vec<CandidatePair> {
-    fn each_block(&mut self, each: &mut dyn FnMut(&mut [CandidatePair])) {
+impl CandidatePairs for Vec<[u32; PAIR_WORDS]> {
+    fn each_block(&mut self, each: &mut dyn FnMut(&mut [[u32; PAIR_WORDS]])) {
         each(self);
     }
 }
 
+/// What is asked and told of each pair in its turn.
+pub trait Weighed {
+    /// The odds of a pair that has no competitors.
+    fn odds(&mut self) -> f64;
+
+    /// The probability of a pair.
+    fn weighed(&mut self, pair: &CandidatePair, probability: f64);
+}
+
+/// For each record of both tables the odds of all its pairs, as far as the others are free.
+type Sums = [Vec<f64>; 2];
+
 /// What competes, by record.
 pub struct Competition {
     one_to_one: OneToOne,
-    /// For each record of both tables the odds of all its pairs, as far as the others are free.
-    odds: [Vec<f64>; 2],
+    sums: Sums,
+    /// Those of the next turn.
+    next: Sums,
 }
 
 impl Competition {
+    /// Bytes for each record.
+    pub const RECORD_BYTES: usize = 2 * size_of::<f64>();
+
     /// Between tables of so many records.
     pub fn new(one_to_one: OneToOne, records: [usize; 2]) -> Competition {
+        let sums = || records.map(|n| vec![0.0; n]);
         Competition {
             one_to_one,
-            odds: records.map(|n| vec![0.0; n]),
+            sums: sums(),
+            next: sums(),
         }
     }
 
-    /// Weighs the pairs against each other, where both sides compete so many times one after the other, and gives each
-    /// one with its probability to `each`. `odds`: by pattern. `turn` is called every few milliseconds.
+    /// Weighs the pairs against each other, where both sides compete so many times one after the other. `turn` is
+    /// called every few milliseconds.
     pub fn weigh(
         &mut self,
         pairs: &mut dyn CandidatePairs,
-        odds: &[f64],
         times: usize,
         mut turn: impl FnMut(),
-        mut each: impl FnMut(&CandidatePair, f64),
+        of: &mut impl Weighed,
     ) {
-        self.add_up(pairs, odds, &mut turn);
-        match self.one_to_one {
-            OneToOne::Both => {
-                for _ in 1..times {
-                    each_pair(pairs, &mut turn, |pair| self.tell(pair, odds));
-                    self.add_up(pairs, odds, &mut turn);
-                }
-                each_pair(pairs, &mut turn, |pair| {
-                    self.tell(pair, odds);
-                    let [a, b] = pair.free.map(f64::from);
-                    let odds = odds[pair.pattern as usize] * a * b;
-                    each(pair, odds / (1.0 + odds));
-                });
-            }
-            side => {
-                let side = usize::from(side == OneToOne::B);
-                each_pair(pairs, &mut turn, |pair| {
-                    let all = self.odds[side][pair.records[side] as usize];
-                    each(pair, odds[pair.pattern as usize] / (1.0 + all));
-                });
-            }
+        let clear = |sums: &mut Sums| sums.iter_mut().for_each(|sums| sums.fill(0.0));
+        clear(&mut self.sums);
+        each_pair(pairs, &mut turn, |pair| {
+            pair.odds = of.odds() as f32;
+            add(&mut self.sums, pair);
+        });
+        if self.one_to_one != OneToOne::Both {
+            return each_pair(pairs, &mut turn, |pair| {
+                of.weighed(pair, self.probability(pair));
+            });
         }
-    }
-
-    /// Adds up the odds of each record's pairs.
-    fn add_up(&mut self, pairs: &mut dyn CandidatePairs, odds: &[f64], turn: impl FnMut()) {
-        self.odds.iter_mut().for_each(|odds| odds.fill(0.0));
-        each_pair(pairs, turn, |pair| {
-            let odds = odds[pair.pattern as usize];
-            if odds < LEAST_ODDS {
-                return;
-            }
-            for side in 0..2 {
-                let record = pair.records[side] as usize;
-                self.odds[side][record] += odds * f64::from(pair.free[1 - side]);
-            }
+        for _ in 1..times {
+            clear(&mut self.next);
+            each_pair(pairs, &mut turn, |pair| {
+                tell(&self.sums, pair);
+                add(&mut self.next, pair);
+            });
+            std::mem::swap(&mut self.sums, &mut self.next);
+        }
+        each_pair(pairs, &mut turn, |pair| {
+            tell(&self.sums, pair);
+            of.weighed(pair, self.probability(pair));
         });
     }
 
-    /// Each record of a pair tells how far it is free. Half of what it told before stays, or two records would change
-    /// their minds for ever.
-    fn tell(&self, pair: &mut CandidatePair, odds: &[f64]) {
-        let odds = odds[pair.pattern as usize];
-        if odds < LEAST_ODDS {
-            return;
+    /// The probability of a pair that has been weighed.
+    pub fn probability(&self, pair: &CandidatePair) -> f64 {
+        let odds = f64::from(pair.odds);
+        match self.one_to_one {
+            OneToOne::Both => {
+                let [a, b] = pair.free.map(f64::from);
+                let odds = odds * a * b;
+                odds / (1.0 + odds)
+            }
+            side => {
+                let side = usize::from(side == OneToOne::B);
+                odds / (1.0 + self.sums[side][pair.records[side] as usize]).max(odds)
+            }
         }
-        let before = pair.free.map(f64::from);
-        for side in 0..2 {
-            let all = self.odds[side][pair.records[side] as usize];
-            let others = (all - odds * before[1 - side]).max(0.0);
-            pair.free[side] = (before[side] / (1.0 + others)).sqrt() as f32;
-        }
+    }
+}
+
+/// Adds the odds of a pair to those of its records.
+fn add(sums: &mut Sums, pair: &CandidatePair) {
+    for side in 0..2 {
+        sums[side][pair.records[side] as usize] +=
+            f64::from(pair.odds) * f64::from(pair.free[1 - side]);
+    }
+}
+
+/// Each record of a pair tells how far it is free. Half of what it told before stays, or two records would change their
+/// minds for ever.
+fn tell(sums: &Sums, pair: &mut CandidatePair) {
+    let (odds, before) = (f64::from(pair.odds), pair.free.map(f64::from));
+    for side in 0..2 {
+        let all = sums[side][pair.records[side] as usize];
+        let others = (all - odds * before[1 - side]).max(0.0);
+        pair.free[side] = (before[side] / (1.0 + others)).sqrt() as f32;
     }
 }
 
@@ -134,7 +172,11 @@ pub(super) fn each_pair(
     pairs.each_block(&mut |block| {
         for some in block.chunks_mut(4096) {
             turn();
-            some.iter_mut().for_each(&mut each);
+            for words in some {
+                let mut pair = CandidatePair::of_words(*words);
+                each(&mut pair);
+                *words = pair.words();
+            }
         }
     });
 }

@@ -1,14 +1,16 @@
 //! The fit of a linkage of things: expectation maximisation over candidate pairs that compete.
 
-use super::competition::{each_pair, CandidatePairs, Competition};
-use super::missing::{MaskShares, MatchMasks};
-use super::odds::{Learned, Patterns};
+use std::collections::BTreeMap;
+
+use super::competition::{each_pair, CandidatePair, CandidatePairs, Competition, Weighed};
+use super::missing::{Mask, MaskShares, MatchMasks, States};
+use super::odds::{EachRun, Learned, Odds, PatternRuns};
 use super::{Dependence, OneToOne, Shares};
 use crate::model::mixture::{
     cap_unlike, make_monotone, FieldFrequencies, JointLevels, OF_RANDOM_PAIRS,
 };
 use crate::model::pattern::{CountedPatterns, Pattern};
-use crate::model::values::things::{PRESENT, UNLIKE};
+use crate::model::values::things::{BOTH_MISSING, LEVELS, ONE_MISSING, PRESENT, UNLIKE};
 use crate::model::values::EQUAL;
 
 /// A typical match: how often the levels occur in it, those of equality as one sum. Few words are written alike more
@@ -104,7 +106,7 @@ pub struct FitInput<'a> {
     /// The candidates.
     pub pairs: &'a mut dyn CandidatePairs,
     /// Their patterns.
-    pub patterns: &'a Patterns,
+    pub patterns: &'a mut dyn PatternRuns,
     /// Random pairs that are no candidates.
     pub random: &'a mut dyn CountedPatterns,
     /// The share of each mask among all pairs.
@@ -127,15 +129,17 @@ pub struct Fit {
 
 /// Learns from candidates. `turn` is called every few milliseconds.
 pub fn learn(input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
-    let (fields, patterns) = (input.fields, input.patterns);
+    let fields = input.fields;
     let [a, b] = input.records.map(|n| n as f64);
-    let mut counts = vec![0.0; patterns.all().len()];
-    each_pair(input.pairs, &mut turn, |pair| {
-        counts[pair.pattern as usize] += 1.0
+    let mut patterns = EachRun::new(input.patterns);
+    let (mut candidates, mut all) = (vec![[0.0; PRESENT]; fields.len()], 0.0);
+    patterns.each_block(&mut turn, |block| {
+        for &(pattern, n) in block {
+            all += n as f64;
+            add(&mut candidates, pattern, n as f64);
+        }
     });
-    let candidates = by_level(patterns, &counts, fields.len());
-    let others = a * b - counts.iter().sum::<f64>();
-    let mut random = Random::new(candidates, input.random, others, &mut turn);
+    let mut random = Random::new(candidates, input.random, a * b - all, &mut turn);
     let first = random.shares();
     let typical: Vec<Shares> = fields.iter().map(ThingField::typical).collect();
     let without_matches = |u: &[Shares]| -> Vec<Shares> {
@@ -154,22 +158,18 @@ pub fn learn(input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
         match_masks: None,
     };
     let mut competition = Competition::new(input.one_to_one, input.records);
-    let (mut odds, mut found) = (Vec::new(), vec![0.0; counts.len()]);
     let (mut rounds, mut converged) = (0, false);
     for pass in 0..PASSES {
         (of.matches, of.m, of.match_masks) = (begin, typical.clone(), None);
         converged = false;
         for round in 0..MOST_ROUNDS {
             rounds += 1;
-            patterns.odds(&of, &mut odds, &mut turn);
-            found.fill(0.0);
-            competition.weigh(input.pairs, &odds, TIMES, &mut turn, |pair, probability| {
-                found[pair.pattern as usize] += probability;
-            });
-            let before = std::mem::replace(&mut of.matches, found.iter().sum());
-            let by_mask = patterns.by_mask(&found);
-            of.match_masks = Some(MatchMasks::learn(by_mask, fields.len()));
-            let by_level = by_level(patterns, &found, fields.len());
+            let mut found = Found::new(&of, &mut patterns);
+            competition.weigh(input.pairs, TIMES, &mut turn, &mut found);
+            let found = found.finish();
+            let before = std::mem::replace(&mut of.matches, found.matches);
+            of.match_masks = Some(MatchMasks::learn(found.by_mask, found.states));
+            let by_level = found.by_level;
             if round >= ANCHOR_ROUNDS {
                 for (k, field) in fields.iter().enumerate() {
                     of.m[k] = fitted(field.is_long, &by_level[k], &of.u[k], &typical[k]);
@@ -196,13 +196,110 @@ pub fn learn(input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
             }
         }
         if pass + 1 < PASSES {
-            of.dependence = random.dependence(patterns, &counts, &found, &mut turn);
+            let mut joint = JointLevels::new(fields.len());
+            patterns.rewind();
+            let (mut pattern, mut others) = (Pattern::default(), 0.0);
+            each_pair(input.pairs, &mut turn, |pair| {
+                if let Some((next, n)) = patterns.next_pair() {
+                    joint.add(pattern, f64::max(others, 0.0));
+                    (pattern, others) = (next, n as f64);
+                }
+                others -= competition.probability(pair);
+            });
+            joint.add(pattern, f64::max(others, 0.0));
+            of.dependence = random.dependence(joint, &mut turn);
         }
     }
     Fit {
         learned: of,
         rounds,
         converged,
+    }
+}
+
+/// The matches that a round finds, while the pairs are weighed.
+struct Found<'f, 'r> {
+    odds: Odds<'f>,
+    masks: &'f MaskShares,
+    patterns: &'f mut EachRun<'r>,
+    /// The odds of the pattern whose pairs come.
+    of_pattern: f64,
+    /// The pattern whose pairs have come, and how many of these are matches.
+    pattern: Option<(Pattern, f64)>,
+    matches: f64,
+    by_level: Vec<[f64; LEVELS]>,
+    by_mask: BTreeMap<Mask, f64>,
+}
+
+/// The matches of a round, by level, by mask, and by whether values are missing.
+struct Matches {
+    matches: f64,
+    by_level: Vec<Shares>,
+    by_mask: Vec<(Mask, f64)>,
+    states: States,
+}
+
+impl<'f, 'r> Found<'f, 'r> {
+    fn new(of: &'f Learned, patterns: &'f mut EachRun<'r>) -> Found<'f, 'r> {
+        patterns.rewind();
+        Found {
+            odds: Odds::new(of),
+            masks: &of.masks,
+            patterns,
+            of_pattern: 0.0,
+            pattern: None,
+            matches: 0.0,
+            by_level: vec![[0.0; LEVELS]; of.m.len()],
+            by_mask: BTreeMap::new(),
+        }
+    }
+
+    fn end_pattern(&mut self) {
+        let Some((pattern, n)) = self.pattern.take() else {
+            return;
+        };
+        self.matches += n;
+        for (k, levels) in self.by_level.iter_mut().enumerate() {
+            levels[pattern.level(k)] += n;
+        }
+        let mask = Mask::of(pattern, self.by_level.len());
+        if self.masks.knows(mask) {
+            *self.by_mask.entry(mask).or_default() += n;
+        }
+    }
+
+    fn finish(mut self) -> Matches {
+        self.end_pattern();
+        let present = |levels: &[f64; LEVELS]| std::array::from_fn(|level| levels[level]);
+        let states = |levels: &[f64; LEVELS]| {
+            let there = levels[..PRESENT].iter().sum();
+            [there, levels[ONE_MISSING], levels[BOTH_MISSING]]
+        };
+        Matches {
+            matches: self.matches,
+            states: self.by_level.iter().map(states).collect(),
+            by_level: self.by_level.iter().map(present).collect(),
+            by_mask: self.by_mask.into_iter().collect(),
+        }
+    }
+}
+
+impl Weighed for Found<'_, '_> {
+    fn odds(&mut self) -> f64 {
+        if let Some((pattern, _)) = self.patterns.next_pair() {
+            self.of_pattern = self.odds.of(pattern);
+        }
+        self.of_pattern
+    }
+
+    fn weighed(&mut self, _: &CandidatePair, probability: f64) {
+        if let Some((pattern, _)) = self.patterns.next_pair() {
+            self.end_pattern();
+            self.pattern = Some((pattern, 0.0));
+        }
+        if let Some((_, n)) = &mut self.pattern {
+            *n += probability;
+        }
     }
 }
 
@@ -222,15 +319,6 @@ fn fitted(is_long: bool, found: &Shares, u: &Shares, typical: &Shares) -> Shares
 fn normal(shares: Shares) -> Shares {
     let all: f64 = shares.iter().sum();
     shares.map(|share| share / all)
-}
-
-/// Adds up what patterns have, by field and level.
-fn by_level(patterns: &Patterns, of_patterns: &[f64], fields: usize) -> Vec<Shares> {
-    let mut all = vec![[0.0; PRESENT]; fields];
-    for (&pattern, &n) in patterns.all().iter().zip(of_patterns) {
-        add(&mut all, pattern, n);
-    }
-    all
 }
 
 /// Adds so many pairs of a pattern, by field and level.
@@ -283,19 +371,8 @@ impl<'a> Random<'a> {
         fields.map(shares).collect()
     }
 
-    /// How fields go together in pairs that are no matches.
-    fn dependence(
-        &mut self,
-        patterns: &Patterns,
-        counts: &[f64],
-        found: &[f64],
-        mut turn: impl FnMut(),
-    ) -> Dependence {
-        let mut joint = JointLevels::new(self.candidates.len());
-        turn();
-        for ((&pattern, all), found) in patterns.all().iter().zip(counts).zip(found) {
-            joint.add(pattern, (all - found).max(0.0));
-        }
+    /// How fields go together in pairs that are no matches, of which `joint` has the candidates.
+    fn dependence(&mut self, mut joint: JointLevels<PRESENT>, turn: impl FnMut()) -> Dependence {
         let weight = self.weight;
         each_random(self.pairs, turn, |pattern, n| {
             joint.add(pattern, n * weight)

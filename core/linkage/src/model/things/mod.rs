@@ -18,22 +18,25 @@
 //! - **The fit**, in [`fit`]: one class of matches beside random pairs. What would be other classes loses to the
 //!   partner. [`odds`] has what a fit and a fitted model say of a pattern.
 //!
-//! Pairs are kept one by one and not counted by pattern alone, 20 bytes each; they are read and changed from the first
-//! to the last, so that they may lie in a file. In memory are numbers for each record and for each pattern.
+//! Pairs are kept one by one and not counted by pattern alone, 20 bytes each, in the order of their patterns; pairs and
+//! patterns are read and changed from the first to the last, so that they may lie in files. In memory are some numbers
+//! for each record.
 
 pub mod competition;
 pub mod fit;
+pub mod fitted;
 pub mod missing;
 pub mod nearest;
 pub mod odds;
 #[cfg(test)]
 mod tests;
 
-pub use competition::{CandidatePair, CandidatePairs, Competition};
+pub use competition::{CandidatePair, CandidatePairs, Competition, Weighed, PAIR_WORDS};
 pub use fit::{learn, Fit, FitInput, TableField, ThingField};
+pub use fitted::{Thing, ThingsModel};
 pub use missing::{Mask, MaskShares, MatchMasks, RecordMasks};
 pub use nearest::{Nearest, Postings, WordOf};
-pub use odds::{Learned, Patterns};
+pub use odds::{EachRun, Learned, Odds, PatternRuns};
 
 base::named! {
     /// Which records have one partner at most in the other table.

@@ -39,6 +39,17 @@ pub struct Postings {
 }
 
 impl Postings {
+    /// Bytes of a record of a word.
+    pub const BYTES: usize = size_of::<(u32, f32)>();
+
+    /// With room for so many words.
+    pub fn with_room(words: usize) -> Postings {
+        Postings {
+            words: Vec::with_capacity(words),
+            ..Postings::default()
+        }
+    }
+
     /// A record with a word. Words come in the order of their numbers, and records of a word in the order of theirs.
     pub fn push(&mut self, record: u32, of: WordOf) {
         while self.words.len() <= of.word as usize {
@@ -48,11 +59,6 @@ impl Postings {
         *greatest = greatest.max(of.weight);
         self.records.push((record, of.weight));
         self.end = self.end.max(record + 1);
-    }
-
-    /// Bytes that are used.
-    pub fn bytes(&self) -> usize {
-        size_of_val(&self.words[..]) + size_of_val(&self.records[..])
     }
 
     /// The records that have a word.
@@ -94,7 +100,8 @@ impl<'p> Nearest<'p> {
     /// Gives the `most` records that are nearest to one with these words to `each`, with their cosine. Of equally near
     /// ones the first are taken.
     ///
-    /// Rare words come first. As soon as those that are left weigh less together than the last of the nearest has in
+    /// Words of most weight, the rare ones, come first, whatever the postings are, so that parts of them give the sums
+    /// that all of them give. As soon as those that are left weigh less together than the last of the nearest has in
     /// common, no other record can become one of them, and only those found are looked up (H. Turtle, J. Flood: Query
     /// Evaluation: Strategies and Optimizations, 1995).
     pub fn find(&mut self, words: &[WordOf], most: usize, mut each: impl FnMut(u32, f32)) {
@@ -102,7 +109,7 @@ impl<'p> Nearest<'p> {
         let mut words_left = std::mem::take(&mut self.words);
         words_left.clear();
         words_left.extend_from_slice(words);
-        words_left.sort_unstable_by_key(|of| (postings.of(of.word).len(), of.word));
+        words_left.sort_unstable_by(|x, y| y.weight.total_cmp(&x.weight).then(x.word.cmp(&y.word)));
         let mut left: f32 = words
             .iter()
             .map(|of| of.weight * postings.greatest(of.word))

@@ -1,11 +1,13 @@
-//! The fit of two small tables of goods, against the numbers of an independent program.
+//! The fit of two small tables of goods, against the numbers of the prototype in Python whose way it follows. They show
+//! that both compute the same; that it is right, sets with a known truth show.
 
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::model::json::{read_any_model, read_model, write_things, AnyModel};
 use crate::model::mixture::FrequencyCount;
 use crate::model::values::{words, FieldLayout, Kind, RowLayout};
-use crate::model::Pattern;
+use crate::model::{FieldModel, Pattern};
 
 const WORDS: &str =
     "red blue steel wood large small lamp table chair garden light heavy classic modern outdoor \
@@ -121,14 +123,8 @@ impl Goods {
     }
 
     fn compare(&self, a: usize, b: usize) -> (Pattern, f64) {
-        let (mut pattern, mut sum) = (Pattern::default(), 0.0);
-        for (k, field) in self.layout.fields().iter().enumerate() {
-            let value = |record: usize| self.layout.value(&self.rows[record], k);
-            let agreement = field.agreement(value(a), value(RECORDS + b));
-            pattern.set(k, agreement.level);
-            sum += agreement.similarity;
-        }
-        (pattern, sum)
+        self.layout
+            .agreement(&self.rows[a], &self.rows[RECORDS + b])
     }
 }
 
@@ -217,6 +213,94 @@ fn goods_agree_as_they_should() {
     assert_eq!(weighed.sum::<usize>(), 148_405_491);
 }
 
+/// Who the candidates are, their patterns, and the masks of all pairs.
+struct Candidates {
+    pairs: Vec<[u32; PAIR_WORDS]>,
+    patterns: Vec<(Pattern, u64)>,
+    others: Vec<(Pattern, u64)>,
+    masks: MaskShares,
+}
+
+impl Candidates {
+    fn new(goods: &Goods) -> Candidates {
+        let (of, mut pairs) = (candidates(), Vec::new());
+        let mut others = BTreeMap::<Pattern, u64>::new();
+        for a in 0..RECORDS {
+            for b in 0..RECORDS {
+                let (pattern, _) = goods.compare(a, b);
+                let pair = [a as u32, b as u32];
+                match of.binary_search(&pair) {
+                    Ok(_) => pairs.push((pattern, pair)),
+                    Err(_) => *others.entry(pattern).or_default() += 1,
+                }
+            }
+        }
+        pairs.sort_unstable();
+        let mut patterns = BTreeMap::<Pattern, u64>::new();
+        for (pattern, _) in &pairs {
+            *patterns.entry(*pattern).or_default() += 1;
+        }
+        let mut masks = [RecordMasks::default(), RecordMasks::default()];
+        for record in 0..2 * RECORDS {
+            masks[record / RECORDS].add(goods.lacks(record));
+        }
+        Candidates {
+            pairs: pairs
+                .iter()
+                .map(|of| CandidatePair::new(of.1).words())
+                .collect(),
+            patterns: patterns.into_iter().collect(),
+            others: others.into_iter().collect(),
+            masks: MaskShares::new(&masks[0], &masks[1], 3, || ()),
+        }
+    }
+
+    fn fit(&mut self, goods: &Goods, one_to_one: OneToOne) -> Fit {
+        let input = FitInput {
+            fields: &goods.fields,
+            pairs: &mut self.pairs,
+            patterns: &mut self.patterns,
+            random: &mut self.others,
+            masks: self.masks.clone(),
+            records: [RECORDS; 2],
+            one_to_one,
+        };
+        learn(input, || ())
+    }
+
+    /// The pairs with their probabilities, by their records.
+    fn weigh(&mut self, learned: &Learned) -> Vec<([u32; 2], f64)> {
+        struct All<'a> {
+            odds: Odds<'a>,
+            patterns: EachRun<'a>,
+            of_pattern: f64,
+            found: Vec<([u32; 2], f64)>,
+        }
+        impl Weighed for All<'_> {
+            fn odds(&mut self) -> f64 {
+                if let Some((pattern, _)) = self.patterns.next_pair() {
+                    self.of_pattern = self.odds.of(pattern);
+                }
+                self.of_pattern
+            }
+
+            fn weighed(&mut self, pair: &CandidatePair, probability: f64) {
+                self.found.push((pair.records, probability));
+            }
+        }
+        let mut all = All {
+            odds: Odds::new(learned),
+            patterns: EachRun::new(&mut self.patterns),
+            of_pattern: 0.0,
+            found: Vec::new(),
+        };
+        let mut competition = Competition::new(learned.one_to_one, [RECORDS; 2]);
+        competition.weigh(&mut self.pairs, 20, || (), &mut all);
+        all.found.sort_by_key(|of| of.0);
+        all.found
+    }
+}
+
 /// Expected matches, probabilities of some pairs, and how many pairs are more probably matches than not.
 #[test]
 fn pairs_compete() {
@@ -233,55 +317,11 @@ fn pairs_compete() {
             [0.97911, 0.99647, 0.99991, 0.99988, 0.96519],
         ),
     ] {
-        let mut patterns = BTreeMap::<Pattern, u32>::new();
-        let mut others = BTreeMap::<Pattern, u64>::new();
-        let of = candidates();
-        for a in 0..RECORDS {
-            for b in 0..RECORDS {
-                let (pattern, _) = goods.compare(a, b);
-                match of.binary_search(&[a as u32, b as u32]) {
-                    Ok(_) => drop(patterns.insert(pattern, 0)),
-                    Err(_) => *others.entry(pattern).or_default() += 1,
-                }
-            }
-        }
-        patterns
-            .values_mut()
-            .zip(0..)
-            .for_each(|(number, i)| *number = i);
-        let pair = |&[a, b]: &[u32; 2]| {
-            let (pattern, _) = goods.compare(a as usize, b as usize);
-            CandidatePair::new([a, b], patterns[&pattern])
-        };
-        let mut pairs: Vec<CandidatePair> = of.iter().map(pair).collect();
-        let mut masks = [RecordMasks::default(), RecordMasks::default()];
-        for record in 0..2 * RECORDS {
-            masks[record / RECORDS].add(goods.lacks(record));
-        }
-        let known = Patterns::new(patterns.keys().copied().collect(), 3);
-        let input = FitInput {
-            fields: &goods.fields,
-            pairs: &mut pairs,
-            patterns: &known,
-            random: &mut others.into_iter().collect::<Vec<_>>(),
-            masks: MaskShares::new(&masks[0], &masks[1], || ()),
-            records: [RECORDS; 2],
-            one_to_one,
-        };
-        let fit = learn(input, || ());
+        let mut candidates = Candidates::new(&goods);
+        let fit = candidates.fit(&goods, one_to_one);
         assert!(fit.converged);
         near(fit.learned.matches, matches);
-        let mut odds = Vec::new();
-        known.odds(&fit.learned, &mut odds, || ());
-        let mut found = Vec::new();
-        let mut competition = Competition::new(one_to_one, [RECORDS; 2]);
-        competition.weigh(
-            &mut pairs,
-            &odds,
-            20,
-            || (),
-            |pair, p| found.push((pair.records, p)),
-        );
+        let found = candidates.weigh(&fit.learned);
         for (at, probability) in [0, 5, 10, 25, 100].into_iter().zip(probabilities) {
             near(found[at].1, probability);
         }
@@ -289,4 +329,107 @@ fn pairs_compete() {
         let expected = (0..40).map(|i| [i, i]);
         assert!(taken.eq(expected));
     }
+}
+
+/// A model is what its JSON says, and says the same of pairs.
+#[test]
+fn a_model_comes_back() {
+    let goods = Goods::new();
+    let mut candidates = Candidates::new(&goods);
+    let fit = candidates.fit(&goods, OneToOne::Both);
+    let pairs = candidates.pairs.clone();
+    let field = |(name, layout): (&str, &FieldLayout)| FieldModel {
+        filled: 0.75,
+        information: 4.5,
+        ..FieldModel::unknown(name.to_owned(), layout.clone())
+    };
+    let names = ["title", "brand", "price"];
+    let fields: Vec<FieldModel> = names
+        .into_iter()
+        .zip(goods.layout.fields())
+        .map(field)
+        .collect();
+    let model = ThingsModel::of_fit(&fields, fit, Vec::new());
+    let text = write_things(&model).unwrap();
+    let Ok(AnyModel::OfThings(read)) = read_any_model(&text) else {
+        panic!("{text} is no model of things");
+    };
+    assert_eq!(write_things(&read).unwrap(), text);
+    let mut weigh = |model: &ThingsModel| {
+        candidates.pairs.clone_from(&pairs);
+        let masks = candidates.masks.clone();
+        candidates.weigh(&model.learned([RECORDS as f64; 2], masks))
+    };
+    assert_eq!(weigh(&read), weigh(&model));
+    // what needs a pair by itself does not take it
+    let error = read_model(&text).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "match model says nothing of a pair by itself"
+    );
+    for (from, to, detail) in [
+        (
+            "\"both\":[\"price\"]",
+            "\"both\":[\"brend\"]",
+            "The model has no field of this name.",
+        ),
+        (
+            "\"one_to_one\":\"both\"",
+            "\"one_to_one\":\"c\"",
+            "It is one of both, a, b.",
+        ),
+        (
+            "\"one\":[\"brand\"]",
+            "\"one\":[\"price\"]",
+            "A field is missing on one side or on both.",
+        ),
+        (
+            "\"words\":64",
+            "\"words\":65",
+            "It must be a whole number from 0 to 64.",
+        ),
+        (
+            "\"kind\":\"words\"",
+            "\"kind\":\"wrods\"",
+            "Kinds are text, words, name, date, code, number, phone, email.",
+        ),
+    ] {
+        assert!(text.contains(from), "{text}");
+        let error = read_any_model(&text.replace(from, to)).unwrap_err();
+        assert_eq!(error.detail_text(), Some(detail));
+    }
+}
+
+/// Numbers of an enemy give odds and probabilities, too.
+#[test]
+fn shares_of_nothing_are_odds() {
+    let goods = Goods::new();
+    let mut candidates = Candidates::new(&goods);
+    let mut learned = candidates.fit(&goods, OneToOne::Both).learned;
+    let known = learned.clone();
+    for (m, u) in [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0)] {
+        learned.m[0].fill(m);
+        learned.u[1].fill(u);
+        for matches in [0.0, 1e36] {
+            learned.matches = matches;
+            let found = candidates.weigh(&learned);
+            assert!(found.iter().all(|of| (0.0..=1.0).contains(&of.1)));
+        }
+        learned = known.clone();
+    }
+}
+
+/// Kinds of records that are not told apart lack values by the shares of their fields.
+#[test]
+fn kinds_of_records_may_be_many() {
+    let mut masks = RecordMasks::default();
+    (0..1u32 << 17).for_each(|lacks| masks.add(lacks & 0xffff));
+    let shares = MaskShares::new(&masks, &masks, 20, || ());
+    let matches = MatchMasks::learn(Vec::new(), vec![[1.0, 2.0, 1.0]; 20]);
+    let unknown = Mask {
+        one: 0xffff,
+        both: 0,
+    };
+    assert!(!shares.knows(unknown));
+    assert!(matches.log(unknown, &shares).abs() < 100.0);
 }

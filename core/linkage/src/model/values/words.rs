@@ -31,6 +31,11 @@ const MISSED_AT: u32 = 32;
 /// What two words that only one text has count for, where the other text has fewer of them.
 const CONTAINED: f64 = 0.25;
 
+/// The word of memory whose highest bits are a word's hash, which stands for it where many are sorted.
+pub fn highest(hash: u64) -> u64 {
+    hash << HASH_AT
+}
+
 fn in_bits(weight: u64) -> f64 {
     weight as f64 / f64::from(1 << FRACTION_BITS)
 }
