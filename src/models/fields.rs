@@ -185,6 +185,9 @@ fn parse(oid: pg_sys::Oid, field: &str, are_things: bool) -> FieldWish {
     }
     let of_name = |name: &str| match name == Kind::Words.name() {
         true => Ok(Kind::Words),
+        false if are_things => Kind::of_name(name).map_err(|e| {
+            e.hint("Kinds are text, words, name, date, code, number, phone and email.")
+        }),
         false => Kind::of_name(name),
     };
     let known = of_name(kind).and_then(|kind| {

@@ -71,7 +71,8 @@ impl FitRecords {
         let (mut labels, are_things) = (std::mem::take(&mut fields.labels), fields.are_things);
         let note = |key: &[u8], side, record| labels.note(key, side, record);
         let texts = RecordTexts::read(tables, job, note, |record, values| {
-            let in_sample = record < SAMPLE || record % 16 == 0;
+            // the second table is looked at as much as the first one where kinds are guessed by more than lengths
+            let in_sample = are_things || record < SAMPLE || record % 16 == 0;
             for (seen, value) in seen.iter_mut().zip(values) {
                 seen.add(value.unwrap_or(""), in_sample);
             }

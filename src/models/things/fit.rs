@@ -2,10 +2,9 @@
 
 use base::range::counted;
 use base::Error;
-use linkage::model::mixture::FieldFrequencies;
 use linkage::model::things::{learn, FitInput, MaskShares, OneToOne, ThingField, ThingsModel};
 use linkage::model::values::Kind;
-use linkage::model::{LeftOut, Status};
+use linkage::model::{FieldModel, LeftOut, Status};
 
 use super::compared::ComparedPairs;
 use super::nearest;
@@ -14,7 +13,7 @@ use crate::models::fit_records::FitRecords;
 use crate::models::search::candidates::Candidates;
 use crate::pairs::random::mix;
 use pg::check_for_interrupts;
-use pg::error::warn;
+use pg::error::{warn, OrRaise};
 use pg::progress::{self, phases};
 
 /// Random pairs that are looked at; of tables with fewer pairs all are.
@@ -48,7 +47,8 @@ pub fn fit(
             one_to_one,
         },
         check_for_interrupts,
-    );
+    )
+    .or_raise();
     ThingsModel::of_fit(&records.fields, fit, left_out)
 }
 
@@ -60,15 +60,11 @@ pub fn masks(records: &FitRecords) -> MaskShares {
 
 /// What is known of the fields.
 fn things(records: &FitRecords) -> Vec<ThingField> {
-    let fields = records.fields.iter().zip(&records.frequencies);
-    let fields = fields.zip(&records.tables);
-    let thing = |((field, frequencies), tables): ((_, &FieldFrequencies), &[_; 2])| {
-        let field: &linkage::model::FieldModel = field;
-        ThingField {
-            is_long: matches!(field.layout.kind(), Kind::Words | Kind::Number),
-            frequencies: frequencies.clone(),
-            tables: tables.clone(),
-        }
+    let fields = records.fields.iter().enumerate();
+    let thing = |(k, field): (usize, &FieldModel)| ThingField {
+        is_long: matches!(field.layout.kind(), Kind::Words | Kind::Number),
+        frequencies: records.frequencies[k].clone(),
+        tables: records.tables[k].clone(),
     };
     fields.map(thing).collect()
 }

@@ -16,7 +16,7 @@ use crate::models::search::candidates::Candidates;
 use crate::pairs::one_to_one::BestFirst;
 use crate::pairs::records::Records;
 use pg::check_for_interrupts;
-use pg::error::raise;
+use pg::error::{raise, OrRaise};
 use pg::file::SpillVec;
 use pg::progress::{self, phases};
 
@@ -81,11 +81,12 @@ impl ThingsLinkage<'_> {
                 }
             },
         };
-        let mut competition = Competition::new(self.model.one_to_one, sizes.map(|n| n as usize));
+        let competition = Competition::new(self.model.one_to_one, sizes.map(|n| n as usize));
         let times = match self.model.one_to_one {
             OneToOne::Both => TIMES,
             OneToOne::A | OneToOne::B => 1,
         };
+        let mut competition = competition.or_raise();
         competition.weigh(&mut compared.pairs, times, check_for_interrupts, &mut found);
         if let Some(best_first) = best_first {
             progress::phase(phases::ASSIGNING, None);

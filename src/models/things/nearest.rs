@@ -11,6 +11,7 @@ use super::words::{sort_words, RecordWords, WordCounts};
 use crate::models::fit_records::FitRecords;
 use crate::models::search::candidates::Candidates;
 use pg::check_for_interrupts;
+use pg::error::OrRaise;
 use pg::file::RecordSort;
 use pg::progress::{self, phases};
 
@@ -66,13 +67,14 @@ impl NearestSearch {
     /// Gives each of some records with each of its nearest among others to `each`.
     fn find(&mut self, of: Range<u32>, among: Range<u32>, mut each: impl FnMut(u32, u32)) {
         let parts = self.parts(among);
-        if let [part] = &parts[..] {
-            return self.find_in(of, part.clone(), |record, other, _| each(record, other));
+        if let [(part, words)] = &parts[..] {
+            let each = |record, other, _| each(record, other);
+            return self.find_in(of, part.clone(), *words, each);
         }
         // of each part the nearest, the nearest of all first
         let mut found = RecordSort::new(self.memory / 2);
-        for part in parts {
-            self.find_in(of.clone(), part, |record, other, common| {
+        for (part, words) in parts {
+            self.find_in(of.clone(), part, words, |record, other, common| {
                 let nearest = u64::from(u32::MAX - common.to_bits());
                 found.push([u64::from(record) << 32 | nearest, other.into()]);
             });
@@ -94,32 +96,39 @@ impl NearestSearch {
         }
     }
 
-    /// Parts of some records, so that the records of words of each part fit into half of the memory.
-    fn parts(&mut self, among: Range<u32>) -> Vec<Range<u32>> {
+    /// Parts of some records, each with how many words they have, so that these fit into half of the memory.
+    fn parts(&mut self, among: Range<u32>) -> Vec<(Range<u32>, usize)> {
         let most = self.memory / 2 / Postings::BYTES;
         let (mut parts, mut begin, mut words) = (Vec::new(), among.start, 0);
         self.words.each_record(among.clone(), |record, of| {
             if words + of.len() > most && words > 0 {
-                parts.push(begin..record);
+                parts.push((begin..record, words));
                 (begin, words) = (record, 0);
             }
             words += of.len();
         });
-        parts.push(begin..among.end);
+        parts.push((begin..among.end, words));
         parts
     }
 
     /// Gives each of some records with each of its nearest among a part of others to `each`, and what both have in
     /// common.
-    fn find_in(&mut self, of: Range<u32>, part: Range<u32>, mut each: impl FnMut(u32, u32, f32)) {
+    fn find_in(
+        &mut self,
+        of: Range<u32>,
+        part: Range<u32>,
+        words_of_part: usize,
+        mut each: impl FnMut(u32, u32, f32),
+    ) {
         let words = &mut self.words;
-        let mut postings = Postings::with_room(words.weights.words());
+        let room = Postings::with_room(words.weights.words(), words_of_part);
+        let mut postings = room.or_raise();
         words.each_by_word(|record, of| {
             if part.contains(&record) {
                 postings.push(record - part.start, of);
             }
         });
-        let mut nearest = Nearest::new(&postings);
+        let mut nearest = Nearest::new(&postings).or_raise();
         let most = self.most;
         words.each_record(of, |record, of| {
             nearest.find(of, most, |other, common| {

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use base::memory::filled;
 use linkage::model::things::nearest::is_looked_up;
 use linkage::model::things::WordOf;
 use linkage::model::values::{words, FieldLayout, Kind};
@@ -84,7 +85,7 @@ impl RecordWords {
             by_record: SpillVec::new(0),
             weights: WordWeights {
                 words: Vec::new(),
-                lengths: vec![0.0; records as usize],
+                lengths: filled(records as usize, 0.0).or_raise(),
             },
         };
         let mut by_record = RecordSort::new(memory / 2);

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use base::Result;
+
 use super::competition::{each_pair, CandidatePair, CandidatePairs, Competition, Weighed};
 use super::missing::{Mask, MaskShares, MatchMasks, States};
 use super::odds::{EachRun, Learned, Odds, PatternRuns};
@@ -128,7 +130,9 @@ pub struct Fit {
 }
 
 /// Learns from candidates. `turn` is called every few milliseconds.
-pub fn learn(input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
+///
+/// Errors: out of memory.
+pub fn learn(input: FitInput<'_>, mut turn: impl FnMut()) -> Result<Fit> {
     let fields = input.fields;
     let [a, b] = input.records.map(|n| n as f64);
     let mut patterns = EachRun::new(input.patterns);
@@ -157,7 +161,7 @@ pub fn learn(input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
         masks: input.masks,
         match_masks: None,
     };
-    let mut competition = Competition::new(input.one_to_one, input.records);
+    let mut competition = Competition::new(input.one_to_one, input.records)?;
     let (mut rounds, mut converged) = (0, false);
     for pass in 0..PASSES {
         (of.matches, of.m, of.match_masks) = (begin, typical.clone(), None);
@@ -210,11 +214,11 @@ pub fn learn(input: FitInput<'_>, mut turn: impl FnMut()) -> Fit {
             of.dependence = random.dependence(joint, &mut turn);
         }
     }
-    Fit {
+    Ok(Fit {
         learned: of,
         rounds,
         converged,
-    }
+    })
 }
 
 /// The matches that a round finds, while the pairs are weighed.

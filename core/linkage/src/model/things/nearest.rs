@@ -2,6 +2,9 @@
 //! Approaches in Automatic Text Retrieval, 1988). Words are numbered, and come in the order of their numbers, so that a
 //! sort of all words gives them.
 
+use base::memory::{filled, with_room};
+use base::Result;
+
 /// A word that more records than this share of them have says too little to be looked up, but so many may have any
 /// word.
 const MOST_SHARE: f64 = 0.05;
@@ -42,12 +45,15 @@ impl Postings {
     /// Bytes of a record of a word.
     pub const BYTES: usize = size_of::<(u32, f32)>();
 
-    /// With room for so many words.
-    pub fn with_room(words: usize) -> Postings {
-        Postings {
-            words: Vec::with_capacity(words),
-            ..Postings::default()
-        }
+    /// With room for so many words and records of words.
+    ///
+    /// Errors: out of memory.
+    pub fn with_room(words: usize, records: usize) -> Result<Postings> {
+        Ok(Postings {
+            words: with_room(words)?,
+            records: with_room(records)?,
+            end: 0,
+        })
     }
 
     /// A record with a word. Words come in the order of their numbers, and records of a word in the order of theirs.
@@ -87,14 +93,16 @@ pub struct Nearest<'p> {
 
 impl<'p> Nearest<'p> {
     /// Among these records.
-    pub fn new(postings: &'p Postings) -> Nearest<'p> {
-        Nearest {
+    ///
+    /// Errors: out of memory.
+    pub fn new(postings: &'p Postings) -> Result<Nearest<'p>> {
+        Ok(Nearest {
             postings,
-            common: vec![0.0; postings.end as usize],
-            found: Vec::new(),
+            common: filled(postings.end as usize, 0.0)?,
+            found: with_room(postings.end as usize)?,
             words: Vec::new(),
             best: Vec::new(),
-        }
+        })
     }
 
     /// Gives the `most` records that are nearest to one with these words to `each`, with their cosine. Of equally near
@@ -214,7 +222,7 @@ mod tests {
         ] {
             postings.push(record, word);
         }
-        let mut nearest = Nearest::new(&postings);
+        let mut nearest = Nearest::new(&postings).unwrap();
         let mut find = |words: &[WordOf], most| {
             let mut found = Vec::new();
             nearest.find(words, most, |record, cosine| found.push((record, cosine)));
@@ -229,11 +237,13 @@ mod tests {
         assert_eq!(find(&words, 0), []);
     }
 
-    /// What is left out finds the same records as looking at all of them.
+    /// What is left out finds the same records as looking at all of them, and so do parts of them.
     #[test]
     fn nothing_is_lost() {
+        const PART: u32 = 130;
         let random = |i: u32| i.wrapping_mul(2_654_435_761).rotate_left(13) % 1000;
         let mut postings = Postings::default();
+        let mut parts = [Postings::default(), Postings::default()];
         let mut rows = vec![Vec::new(); 300];
         for word in 0..40u32 {
             for (record, row) in (0u32..).zip(&mut rows) {
@@ -241,11 +251,15 @@ mod tests {
                     let weight = (41 - word) as f32 / 64.0;
                     let of = WordOf { word, weight };
                     postings.push(record, of);
+                    let part = usize::from(record >= PART);
+                    parts[part].push(record - PART * part as u32, of);
                     row.push(of);
                 }
             }
         }
-        let mut nearest = Nearest::new(&postings);
+        let mut nearest = Nearest::new(&postings).unwrap();
+        let [first, second] = &parts;
+        let mut of_parts = [first, second].map(|part| Nearest::new(part).unwrap());
         for words in &rows {
             let common = |of: &Vec<WordOf>| -> f32 {
                 let weight = |x: &&WordOf| words.iter().find(|y| y.word == x.word);
@@ -257,9 +271,20 @@ mod tests {
             let mut all: Vec<f32> = rows.iter().map(common).collect();
             all.sort_by(|x, y| y.total_cmp(x));
             let mut found = Vec::new();
-            nearest.find(words, 7, |_, common| found.push(common));
-            found.sort_by(|x, y| y.total_cmp(x));
-            assert_eq!(found, all[..7]);
+            nearest.find(words, 7, |record, common| found.push((record, common)));
+            let order = |x: &(u32, f32), y: &(u32, f32)| y.1.total_cmp(&x.1).then(x.0.cmp(&y.0));
+            found.sort_by(order);
+            for (found, all) in found.iter().zip(&all) {
+                assert!((found.1 - all).abs() < 1e-5);
+            }
+            let mut in_parts = Vec::new();
+            for (part, begin) in of_parts.iter_mut().zip([0, PART]) {
+                part.find(words, 7, |record, common| {
+                    in_parts.push((begin + record, common))
+                });
+            }
+            in_parts.sort_by(order);
+            assert_eq!(found, in_parts[..7]);
         }
     }
 

@@ -265,7 +265,7 @@ impl Candidates {
             records: [RECORDS; 2],
             one_to_one,
         };
-        learn(input, || ())
+        learn(input, || ()).unwrap()
     }
 
     /// The pairs with their probabilities, by their records.
@@ -294,7 +294,7 @@ impl Candidates {
             of_pattern: 0.0,
             found: Vec::new(),
         };
-        let mut competition = Competition::new(learned.one_to_one, [RECORDS; 2]);
+        let mut competition = Competition::new(learned.one_to_one, [RECORDS; 2]).unwrap();
         competition.weigh(&mut self.pairs, 20, || (), &mut all);
         all.found.sort_by_key(|of| of.0);
         all.found
