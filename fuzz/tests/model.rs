@@ -116,7 +116,7 @@ fn things_json() {
         assert_eq!(write_things(&again).as_deref(), Ok(&*written));
         assert!(read_model(&written).is_err());
         let mut lacking = RecordMasks::default();
-        [0, 1, 3].map(|lacks| lacking.add(lacks));
+        (0..4).for_each(|lacks| lacking.add(lacks));
         let masks = MaskShares::new(&lacking, &lacking, model.fields.len(), || ());
         let learned = model.learned(model.records, masks);
         let mut odds = Odds::new(&learned);

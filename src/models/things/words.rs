@@ -108,7 +108,7 @@ impl RecordWords {
             group.clear();
             if is_looked_up {
                 of.weights.words.push(weight as f32);
-                if number % BLOCK == 0 {
+                if number.is_multiple_of(BLOCK) {
                     check_room(records, WORD_BYTES * number as usize);
                 }
             }
