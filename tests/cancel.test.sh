@@ -62,6 +62,7 @@ CREATE TABLE judged AS SELECT a, b, 'same' AS decision, now() AS at FROM pair WH
 -- half of the records are there twice
 CREATE TABLE record AS SELECT i AS id, left(md5('g' || i % 5000 * 7), 7) AS given_name, left(md5('s' || i % 40000 % 9973), 9) AS surname, date '1930-01-01' + i % 40000 % 25013 AS born,
     left(md5('t' || i % 40000 / 4 + i / 60000), 12) AS street, left(md5('c' || i % 40000 % 307), 8) AS city FROM generate_series(1, 80000) AS i;
+CREATE TABLE long_texts AS SELECT i AS id, 'n' || i AS name, (SELECT string_agg(md5(i || ' ' || j), ' ') FROM generate_series(1, 3000) AS j) AS body FROM generate_series(1, 300) AS i;
 CREATE TABLE few_records AS SELECT * FROM record WHERE id % 40000 < 2000;
 -- pairs of many patterns, for a fit with workers
 CREATE TABLE varied AS SELECT i AS id, 'h' || i / 4 AS house, substr(v, 1, 3) AS f1, substr(v, 2, 3) AS f2, substr(w, 3, 3) AS f3, nullif(substr(w, 1, 3), 'ccc') AS f4, substr(x, 4, 3) AS f5, substr(x, 1, 3) AS f6
@@ -184,6 +185,7 @@ job[fit of a model]="$alone|SELECT bloom_model_fit('record', 'id')"
 job[fit of a model in little memory]="SET maintenance_work_mem = '1MB'|SELECT bloom_model_fit('record', 'id')"
 job[fit of a model, workers]="$parallel|SELECT bloom_model_fit('varied', 'id')"
 job[fit of a model, all pairs]="$alone|SELECT bloom_model_fit('few_records', 'id')"
+job[fit of a model, long texts]="$alone|SELECT bloom_model_fit('long_texts', 'id')"
 job[pairs of a model]="$alone|SELECT count(*) FROM model, bloom_model_duplicates('record', 'id', model) AS p"
 job[pairs of a model, all pairs]="$alone|SELECT count(*) FROM model, bloom_model_duplicates('few_records', 'id', jsonb_set(model, '{searches}', '[{\"scan\": 30, \"recall\": 1, \"pairs_per_record\": 1, \"matches_per_record\": 1}]')) AS p"
 job[CREATE INDEX]="$alone|CREATE INDEX ON large USING sigfile (sig)"

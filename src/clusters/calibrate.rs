@@ -1,19 +1,22 @@
 //! `bloom_model_calibrate`: a model whose probabilities are corrected by what people have said about some of its pairs.
 
+use std::collections::btree_map::{BTreeMap, Entry};
+
 use linkage::clusters::queue::{band, limits, share_out, ByBand, BANDS};
 use linkage::clusters::Verdict;
 use linkage::model::json::{read_model, write_model};
 use linkage::model::{Answer, Calibration};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::pair_list::PairReader;
+use super::pair_list::{refuse_one_key, PairReader};
 use super::source::Source;
 use crate::pairs::decisions::Decisions;
 use crate::pairs::source_columns::has;
 use base::error::number;
+use base::range::counted;
 use pg::check_for_interrupts;
 use pg::entry;
-use pg::error::{raise, sql_error, OrRaise};
+use pg::error::{notice, raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::progress;
 use pg::values::jsonb::jsonb_datum;
@@ -36,35 +39,60 @@ fn bloom_model_calibrate(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     if !has(found_in, &[c"probability"]) && !has(found_in, &[c"similarity"]) {
         refuse_without_pairs(found_in);
     }
-    let found_in = Source::of_similar_pairs(found_in);
+    let found_in = Source::of_probable_pairs(found_in);
     let _job = progress::job("bloom_model_calibrate", found_in.oid);
     let decisions = Decisions::read(decided_in, None, false);
-    let (mut answers, mut by_band) = (Vec::new(), [0; BANDS]);
+    // by the place of its decision, so that a pair that is there twice counts once
+    let mut answers = BTreeMap::<usize, Answer>::new();
+    let (mut by_band, mut waiting) = ([0; BANDS], [0; BANDS]);
     let cursor = found_in.similar_rows();
-    let mut reader = PairReader::new(&cursor, &found_in.name);
+    let mut reader = PairReader::of(&cursor, &found_in);
     cursor.each(|row| {
         check_for_interrupts();
         let probability = reader.similarity(row);
         let [a, b] = reader.keys(row, <[u8]>::to_vec);
-        let is_match = match decisions.get([&a, &b]) {
-            Some(judged) if !judged.changed => match judged.verdict {
-                Verdict::Same => true,
-                Verdict::Different => false,
-                Verdict::Unsure => return,
-            },
-            _ => return,
-        };
-        if let Some(band) = band(probability) {
-            by_band[band] += 1;
+        if a == b {
+            refuse_one_key(&a, &found_in.name);
         }
+        let band = band(probability);
+        let Some(place) = decisions.place([&a, &b]) else {
+            band.iter().for_each(|&band| waiting[band] += 1);
+            return;
+        };
+        let is_match = match decisions.at(place).verdict {
+            Verdict::Same => true,
+            Verdict::Different => false,
+            Verdict::Unsure => return,
+        };
         let bits = (probability / (1.0 - probability)).log2();
         let bits = bits.clamp(-MOST_BITS, MOST_BITS);
         // that of the model as it was fitted
         let bits = model.calibration.map_or(bits, |of| of.before(bits));
-        answers.push(Answer { bits, is_match });
+        let answer = Answer { bits, is_match };
+        match answers.entry(place) {
+            Entry::Vacant(new) => {
+                new.insert(answer);
+                band.iter().for_each(|&band| by_band[band] += 1);
+            }
+            // whichever row comes first
+            Entry::Occupied(mut known) if bits > known.get().bits => *known.get_mut() = answer,
+            Entry::Occupied(_) => (),
+        }
     });
-    refuse_too_few(&answers, by_band, &decisions.name, &found_in.name);
-    model.calibration = Some(Calibration::learn(&answers));
+    let answers: Vec<Answer> = answers.into_values().collect();
+    refuse_too_few(
+        &answers,
+        [by_band, waiting],
+        &decisions.name,
+        &found_in.name,
+    );
+    if model.calibration.is_some() {
+        notice!(
+            "the model was calibrated before, so the probabilities in \"{}\" are taken for those of the calibrated model",
+            found_in.name
+        );
+    }
+    model.calibration = Some(Calibration::learn(answers, check_for_interrupts));
     NewValue(jsonb_datum(&write_model(&model).or_raise()))
 }
 
@@ -78,26 +106,25 @@ fn refuse_without_pairs(oid: pg_sys::Oid) -> ! {
             format!("relation \"{name}\" has no column probability"),
         )
         .detail("An answer says something of the probability that the model gives to its pair.")
-        .hint("Name the relation of the pairs that the model has found as the argument pairs."),
+        .hint("Give the relation of the pairs that the model has found, with the columns a, b and probability, as the argument pairs."),
     )
 }
 
 /// Errors: fewer answers than are needed, or all of one kind.
-fn refuse_too_few(answers: &[Answer], by_band: ByBand, decisions: &str, pairs: &str) {
+/// `by_band` has the answers by bands of probability, and the pairs that have none.
+fn refuse_too_few(answers: &[Answer], by_band: [ByBand; 2], decisions: &str, pairs: &str) {
+    let [by_band, waiting] = by_band;
     let all = answers.len() as u64;
     let same = answers.iter().filter(|answer| answer.is_match).count() as u64;
     if all >= LEAST_ANSWERS && same > 0 && same < all {
         return;
     }
     let message = format!(
-        "\"{decisions}\" has {all} answers to pairs of \"{pairs}\", {same} of them same and {} different",
+        "\"{decisions}\" has {} to pairs of \"{pairs}\", {same} same and {} different",
+        counted(all, "answer", "answers"),
         all - same
     );
-    let missing = share_out(
-        LEAST_ANSWERS.saturating_sub(all),
-        [u64::MAX; BANDS],
-        by_band,
-    );
+    let missing = share_out(LEAST_ANSWERS.saturating_sub(all), waiting, by_band);
     let missing = (0..BANDS).filter(|&band| missing[band] > 0).map(|band| {
         let [from, to] = limits(band).map(number);
         format!("{} from {from} to {to}", missing[band])
@@ -105,15 +132,16 @@ fn refuse_too_few(answers: &[Answer], by_band: ByBand, decisions: &str, pairs: &
     let missing: Vec<String> = missing.collect();
     let detail = match all {
         LEAST_ANSWERS.. => "All are of one kind, and a calibration needs both.".to_owned(),
+        _ if missing.is_empty() => format!(
+            "A calibration needs {LEAST_ANSWERS} of both kinds, and no other pairs of \"{pairs}\" from 0.1 to 0.999 wait for one."
+        ),
         _ => format!(
-            "A calibration needs {LEAST_ANSWERS} of both kinds, spread over the probabilities: {} are missing.",
+            "A calibration needs {LEAST_ANSWERS} of both kinds, spread over the probabilities; wanted are {}.",
             missing.join(", ")
         ),
     };
     let code = PgSqlErrorCode::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
-    raise(
-        &sql_error(code, message)
-            .detail(detail)
-            .hint("bloom_review_queue() finds pairs that are worth an answer."),
-    );
+    raise(&sql_error(code, message).detail(detail).hint(
+        "Decide pairs that bloom_review_queue() finds, or find more pairs by a lower threshold.",
+    ));
 }

@@ -6,6 +6,7 @@ use linkage::clusters::Pair;
 use pg::error::{raise, sql_error, OrRaise};
 use pgrx::PgSqlErrorCode;
 
+use super::source::Source;
 use crate::pairs::decisions::Decisions;
 use crate::pairs::dictionary::{KeyDictionary, KeySides};
 use pg::budget::{push, Budget};
@@ -18,6 +19,8 @@ pub struct PairReader {
     keys: [OutputFunction; 2],
     /// For messages.
     name: String,
+    /// The column of the similarity.
+    value: &'static str,
 }
 
 impl PairReader {
@@ -25,6 +28,15 @@ impl PairReader {
         PairReader {
             keys: [cursor.output(0), cursor.output(1)],
             name: name.to_owned(),
+            value: "similarity",
+        }
+    }
+
+    /// Of a cursor over [`Source::similar_rows`].
+    pub fn of(cursor: &Rows, source: &Source) -> PairReader {
+        PairReader {
+            value: source.value,
+            ..PairReader::new(cursor, &source.name)
         }
     }
 
@@ -39,10 +51,10 @@ impl PairReader {
     /// Errors: the similarity is null, or outside [0,1].
     pub fn similarity(&self, row: QueryRow<'_>) -> f64 {
         let Some(similarity) = row.datum(2) else {
-            self.refuse_null("similarity")
+            self.refuse_null(self.value)
         };
         let similarity = f64::from_bits(similarity.value() as u64);
-        unit("similarity", similarity).or_raise();
+        unit(self.value, similarity).or_raise();
         similarity
     }
 

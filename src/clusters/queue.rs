@@ -42,28 +42,30 @@ impl Waiting {
             answered: [0; BANDS],
         };
         let (cursor, mut number) = (found_in.similar_rows(), 0);
-        let mut reader = PairReader::new(&cursor, &found_in.name);
+        let mut reader = PairReader::of(&cursor, found_in);
         cursor.each(|row| {
             check_for_interrupts();
             let probability = reader.similarity(row);
-            let [a, b] = reader.keys(row, <[u8]>::to_vec);
+            let keys = reader.keys(row, <[u8]>::to_vec);
+            let [a, b] = [&keys[0], &keys[1]];
             if a == b {
-                refuse_one_key(&a, &found_in.name);
+                refuse_one_key(a, &found_in.name);
             }
             let Some(band) = band(probability) else {
                 return;
             };
-            let judged = decisions.and_then(|decisions| decisions.get([&a, &b]));
+            let judged = decisions.and_then(|decisions| decisions.get([a, b]));
             if judged.is_some_and(|judged| !judged.changed) {
                 waiting.answered[band] += 1;
                 return;
             }
-            let hash = hash_extended(&a, hash_extended(&b, 0));
+            // that of (b, a), too, so that a pair that is there twice is found
+            let hash = hash_extended(a.min(b), hash_extended(a.max(b), 0));
             waiting.by_band[band] += 1;
             // probabilities are not negative, so their bits have their order
             waiting.pairs[band].push([probability.to_bits(), hash, number]);
-            waiting.keys.push(Some(&a));
-            waiting.keys.push(Some(&b));
+            waiting.keys.push(Some(a));
+            waiting.keys.push(Some(b));
             number += 2;
         });
         waiting
@@ -87,7 +89,12 @@ impl Waiting {
                     (same, first) = (0, chosen.len());
                 }
                 same += 1;
-                if places.next_if_eq(&place).is_some() {
+                let is_place = places.next_if_eq(&place).is_some();
+                // of a pair that is there twice the first one is asked
+                let is_again = chosen
+                    .last()
+                    .is_some_and(|(last, _)| last[..2] == pair[..2]);
+                if is_place && !is_again {
                     chosen.push((pair, 0));
                 }
             }
@@ -108,7 +115,7 @@ impl Waiting {
 fn bloom_review_queue(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::new(fcinfo) };
-    let found_in = Source::of_similar_pairs(arguments.oid(0));
+    let found_in = Source::of_probable_pairs(arguments.oid(0));
     let wanted = arguments.given(1).value() as i32;
     if !(1..=MOST).contains(&wanted) {
         let error = Error::invalid(format!("n {wanted} is out of range"));

@@ -75,7 +75,7 @@ impl Known {
 fn bloom_reliability(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::new(fcinfo) };
-    let found_in = Source::of_similar_pairs(arguments.oid(0));
+    let found_in = Source::of_probable_pairs(arguments.oid(0));
     let truth = arguments.oid(1);
     let _job = progress::job("bloom_reliability", found_in.oid);
     // SAFETY: the SQL function is declared to return a set of rows.
@@ -84,7 +84,7 @@ fn bloom_reliability(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let mut reliability = Reliability::default();
     let (mut unknown, mut all) = (0, 0);
     let cursor = found_in.similar_rows();
-    let mut reader = PairReader::new(&cursor, &found_in.name);
+    let mut reader = PairReader::of(&cursor, &found_in);
     cursor.each(|row| {
         check_for_interrupts();
         let probability = reader.similarity(row);

@@ -41,12 +41,21 @@ impl Source {
     ///
     /// Errors: a relation without columns a, b and similarity or probability.
     pub fn of_similar_pairs(oid: pg_sys::Oid) -> Source {
+        Source::of_pairs_with(oid, ["similarity", "probability"])
+    }
+
+    /// The same, of which the probability is wanted if there are both.
+    pub fn of_probable_pairs(oid: pg_sys::Oid) -> Source {
+        Source::of_pairs_with(oid, ["probability", "similarity"])
+    }
+
+    fn of_pairs_with(oid: pg_sys::Oid, values: [&'static str; 2]) -> Source {
         let name = lock(oid);
-        let value = if has(oid, &[c"a", c"b", c"similarity"]) {
-            "similarity"
-        } else if has(oid, &[c"a", c"b", c"probability"]) {
-            "probability"
-        } else {
+        let has_one = |value: &&str| match *value {
+            "similarity" => has(oid, &[c"a", c"b", c"similarity"]),
+            _ => has(oid, &[c"a", c"b", c"probability"]),
+        };
+        let Some(value) = values.into_iter().find(has_one) else {
             refuse_columns(&name, "a, b and similarity, or a, b and probability")
         };
         Source {

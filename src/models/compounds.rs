@@ -3,6 +3,7 @@
 
 use linkage::model::values::Kind;
 use linkage::model::FieldModel;
+use pg::check_for_interrupts;
 use pg::error::OrRaise;
 
 /// About so many records are looked at.
@@ -15,6 +16,9 @@ const LEAST_RECORDS: u32 = 50;
 
 /// Bytes of a word. Shorter ones stand in other words by chance.
 const LEAST_WORD: usize = 4;
+
+/// Bytes of the longest value that is looked at: the time grows with the square of it, and longer texts are no names.
+const LONGEST: usize = 1000;
 
 /// Counts in which fields the values of others stand.
 pub struct Compounds<'m> {
@@ -44,13 +48,15 @@ impl<'m> Compounds<'m> {
         let normal = |(field, value): (&FieldModel, &str)| match field.layout.kind() {
             // digits stand in other digits by chance
             Kind::Date | Kind::Number | Kind::Phone => String::new(),
+            _ if value.len() > LONGEST => String::new(),
             _ => field.layout.normal(value).or_raise(),
         };
         let values: Vec<String> = self.fields.iter().zip(values).map(normal).collect();
         let joined: Vec<String> = values.iter().map(|value| value.replace('_', "")).collect();
-        for (holder, counts) in joined.iter().zip(&mut self.counts) {
-            for (held, [both, holding]) in values.iter().zip(counts) {
-                if holder.is_empty() || held.is_empty() {
+        for (at, (holder, counts)) in joined.iter().zip(&mut self.counts).enumerate() {
+            check_for_interrupts();
+            for (of, (held, [both, holding])) in values.iter().zip(counts).enumerate() {
+                if at == of || holder.is_empty() || held.is_empty() {
                     continue;
                 }
                 let mut words = held.split('_').filter(|word| word.len() >= LEAST_WORD);

@@ -40,7 +40,15 @@ SELECT bloom_model_calibrate(model, 'one_kind', 'pair') FROM model;
 -- Pairs of probability 1 and 0 have bits, too.
 CREATE VIEW certain AS SELECT a, b, round(probability::numeric) AS probability FROM pair;
 SELECT bloom_model_calibrate(model, 'decided', 'certain')->'calibration'->>'answers' AS answers FROM model;
+-- A pair that is there twice counts once, in whatever order its keys and the rows come; a probability counts before a similarity.
+CREATE VIEW twice AS SELECT b AS a, a AS b, probability, 1 - probability AS similarity FROM (SELECT * FROM pair UNION ALL SELECT * FROM pair) AS p ORDER BY md5(a || b) DESC;
+SELECT bloom_model_calibrate(model, 'decided', 'twice') = bloom_model_calibrate(model, 'decided', 'pair') AS same FROM model;
+-- Answers that nobody would expect have a correction, too.
+CREATE VIEW contrary AS SELECT a, b, CASE WHEN decision = 'same' THEN 0 ELSE 1 END AS probability, decision, at FROM decided;
+SELECT (calibrated->'calibration'->>'slope')::float8 < 0.2 AS flat, count(*) AS levels FROM (SELECT bloom_model_calibrate(model, 'contrary') AS calibrated FROM model OFFSET 0) AS m, bloom_model_levels(calibrated) GROUP BY 1;
 -- What cannot be.
+CREATE VIEW with_itself AS SELECT a, a AS b, probability FROM pair;
+SELECT bloom_model_calibrate(model, 'decided', 'with_itself') FROM model;
 SELECT bloom_model_calibrate(NULL, 'decided', 'pair');
 SELECT bloom_model_calibrate(model, NULL, 'pair') FROM model;
 SELECT bloom_model_calibrate(model, 'decided') FROM model;

@@ -32,6 +32,9 @@ SELECT length(bloom_report_pairs('queue', 'person', 'id')) > 10000 AS has_page;
 -- Similarities are asked about in the same way.
 CREATE VIEW similar_pairs AS SELECT a, b, probability AS similarity FROM pairs;
 SELECT count(*) FROM bloom_review_queue('similar_pairs', 21) AS q JOIN queue USING (a, b, probability);
+-- A pair that is there twice is asked about once.
+CREATE VIEW twice AS SELECT a, b, probability FROM pairs UNION ALL SELECT b, a, probability FROM pairs;
+SELECT count(*) > 0 AS some, count(*) = count(DISTINCT least(a, b) || ' ' || greatest(a, b)) AS once FROM bloom_review_queue('twice', 100000);
 -- Nothing to ask, and what cannot be.
 CREATE TABLE none AS TABLE pairs WITH NO DATA;
 SELECT * FROM bloom_review_queue('none', 5);

@@ -58,6 +58,16 @@ pub fn decisions(arguments: Arguments, i: usize, relations: Relations<'_>) -> Op
 impl Decisions {
     /// What is decided about a pair, by its keys.
     pub fn get(&self, keys: [&[u8]; 2]) -> Option<Judgement> {
+        Some(self.at(self.place(keys)?))
+    }
+
+    /// What is decided about the pair of this place.
+    pub fn at(&self, place: usize) -> Judgement {
+        self.pairs[place].judgement
+    }
+
+    /// Which of the decided pairs this is, by its keys.
+    pub fn place(&self, keys: [&[u8]; 2]) -> Option<usize> {
         let second = self.keys.len() - 1;
         let (a, b) = (self.keys[0].get(keys[0])?, self.keys[second].get(keys[1])?);
         let pair = if second == 0 {
@@ -65,11 +75,7 @@ impl Decisions {
         } else {
             (a, b)
         };
-        let found = self
-            .pairs
-            .binary_search_by_key(&pair, |p| (p.a, p.b))
-            .ok()?;
-        Some(self.pairs[found].judgement)
+        self.pairs.binary_search_by_key(&pair, |p| (p.a, p.b)).ok()
     }
 
     /// Whether a pair that was found is left out, since it is judged different or unsure. Pairs that are asked again

@@ -30,7 +30,18 @@ impl Band {
         let middle = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
         let variance = share * (1.0 - share) / n + z2 / (4.0 * n * n);
         let half = DEVIATIONS / (1.0 + z2 / n) * variance.sqrt();
-        [(middle - half).max(0.0), (middle + half).min(1.0)]
+        // exactly, where rounding would put the limit on the wrong side of the share
+        let low = if self.right == 0 {
+            0.0
+        } else {
+            (middle - half).max(0.0)
+        };
+        let high = if self.right == self.pairs {
+            1.0
+        } else {
+            (middle + half).min(1.0)
+        };
+        [low, high]
     }
 }
 

@@ -2,6 +2,10 @@
 //! Probabilistic Outputs for Support Vector Machines, 1999).
 
 use std::f64::consts::LN_2;
+use std::ops::RangeInclusive;
+
+/// Slopes of corrections.
+pub const SLOPES: RangeInclusive<f64> = 1e-3..=1e3;
 
 /// How the bits of a model are corrected: in a straight line, so that no two pairs change their order.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +37,10 @@ const SHIFT_SPREAD: f64 = 1.5;
 
 const MOST_ROUNDS: usize = 100;
 
+/// Slopes from which the most probable one is looked for: where answers are mistakes now and then, there may be several
+/// that are more probable than those near them.
+const STARTS: [f64; 4] = [1.0, 0.3, 0.1, 0.03];
+
 impl Calibration {
     /// The corrected bits.
     pub fn of(&self, bits: f64) -> f64 {
@@ -44,43 +52,58 @@ impl Calibration {
         (bits - self.shift) / self.slope
     }
 
-    /// The most probable correction. It does not depend on the order of the answers but for rounding.
-    pub fn learn(answers: &[Answer]) -> Calibration {
-        // [logarithm of the slope, shift], by Newton's method, damped where it overshoots
-        let mut at = [0.0, 0.0];
-        let mut damping = 1e-3;
-        let mut now = Posterior::at(at, answers);
-        for _ in 0..MOST_ROUNDS {
-            let [[a, b], [_, d]] = now.curvature;
-            let (a, d) = (a + damping * (1.0 + a), d + damping * (1.0 + d));
-            let determinant = a * d - b * b;
-            let [x, y] = now.slope;
-            let step = [(d * x - b * y) / determinant, (a * y - b * x) / determinant];
-            let next = [
-                at[0] + step[0].clamp(-1.0, 1.0),
-                at[1] + step[1].clamp(-3.0, 3.0),
-            ];
-            let then = Posterior::at(next, answers);
-            if then.log < now.log {
-                damping *= 8.0;
-                if damping > 1e9 {
-                    break;
-                }
-                continue;
-            }
-            let is_done = then.log - now.log < 1e-12;
-            (at, now) = (next, then);
-            damping = (damping / 4.0).max(1e-9);
-            if is_done {
-                break;
+    /// The most probable correction, whatever the order of the answers is. `turn` is called again and again.
+    pub fn learn(mut answers: Vec<Answer>, mut turn: impl FnMut()) -> Calibration {
+        let order = |x: &Answer, y: &Answer| x.bits.total_cmp(&y.bits);
+        answers.sort_unstable_by(|x, y| order(x, y).then(x.is_match.cmp(&y.is_match)));
+        let found = STARTS.map(|slope| climb([slope.ln(), 0.0], &answers, &mut turn));
+        let mut best = found[0];
+        for other in &found[1..] {
+            if other.1 > best.1 + 1e-9 {
+                best = *other;
             }
         }
+        let [log_slope, shift] = best.0;
         Calibration {
-            slope: at[0].exp(),
-            shift: at[1] / LN_2,
+            slope: log_slope.exp().clamp(*SLOPES.start(), *SLOPES.end()),
+            shift: shift / LN_2,
             answers: answers.len() as u32,
         }
     }
+}
+
+/// From a logarithm of the slope and a shift to those that are the most probable near them, with the logarithm of how
+/// probable they are: Newton's method, damped where it overshoots.
+fn climb(mut at: [f64; 2], answers: &[Answer], turn: &mut impl FnMut()) -> ([f64; 2], f64) {
+    let mut damping = 1e-3;
+    let mut now = Posterior::at(at, answers);
+    for _ in 0..MOST_ROUNDS {
+        turn();
+        let [[a, b], [_, d]] = now.curvature;
+        let (a, d) = (a + damping * (1.0 + a), d + damping * (1.0 + d));
+        let determinant = a * d - b * b;
+        let [x, y] = now.slope;
+        let step = [(d * x - b * y) / determinant, (a * y - b * x) / determinant];
+        let next = [
+            at[0] + step[0].clamp(-1.0, 1.0),
+            at[1] + step[1].clamp(-3.0, 3.0),
+        ];
+        let then = Posterior::at(next, answers);
+        if then.log < now.log {
+            damping *= 8.0;
+            if damping > 1e9 {
+                break;
+            }
+            continue;
+        }
+        let is_done = then.log - now.log < 1e-12;
+        (at, now) = (next, then);
+        damping = (damping / 4.0).max(1e-9);
+        if is_done {
+            break;
+        }
+    }
+    (at, now.log)
 }
 
 /// The logarithm of how probable a correction is after the answers, its slope, and its curvature, negated.
@@ -140,6 +163,10 @@ mod tests {
         shares.iter().flat_map(of).collect()
     }
 
+    fn learn(answers: &[Answer]) -> Calibration {
+        Calibration::learn(answers.to_vec(), || ())
+    }
+
     #[test]
     fn bits_are_too_many() {
         // half of what the model says, and two bits less
@@ -148,7 +175,7 @@ mod tests {
             (bits, (100.0 * right).round() as u32)
         };
         let shares: Vec<_> = (0..12).map(|i| of(f64::from(i))).collect();
-        let learned = Calibration::learn(&answers(&shares));
+        let learned = learn(&answers(&shares));
         assert!((learned.slope - 0.5).abs() < 0.03, "{learned:?}");
         assert!((learned.shift + 2.0).abs() < 0.2, "{learned:?}");
         assert_eq!(learned.answers, 1200);
@@ -159,7 +186,7 @@ mod tests {
     fn bits_are_right() {
         let of = |bits: f64| (bits, (100.0 / (1.0 + (-bits).exp2())).round() as u32);
         let shares: Vec<_> = (-3..7).map(|i| of(f64::from(i))).collect();
-        let learned = Calibration::learn(&answers(&shares));
+        let learned = learn(&answers(&shares));
         assert!((learned.slope - 1.0).abs() < 0.05, "{learned:?}");
         assert!(learned.shift.abs() < 0.1, "{learned:?}");
     }
@@ -168,15 +195,21 @@ mod tests {
     #[test]
     fn answers_that_say_little() {
         let upside_down = answers(&[(-10.0, 90), (10.0, 10)]);
-        assert!(Calibration::learn(&upside_down).slope > 0.0);
+        assert!(learn(&upside_down).slope > 0.0);
         let mut most_right = answers(&[(-4.0, 6), (0.0, 50), (4.0, 94)]);
         most_right.push(Answer {
             bits: 40.0,
             is_match: false,
         });
-        let learned = Calibration::learn(&most_right);
+        let learned = learn(&most_right);
         assert!((0.85..1.15).contains(&learned.slope), "{learned:?}");
-        let none = Calibration::learn(&[]);
+        // far from what is believed before, and in any order
+        let mut wrong = answers(&[(-30.0, 40), (30.0, 60)]);
+        let learned = learn(&wrong);
+        assert!(learned.slope < 0.1, "{learned:?}");
+        wrong.reverse();
+        assert_eq!(learn(&wrong), learned);
+        let none = learn(&[]);
         assert_eq!((none.slope, none.shift), (1.0, 0.0));
     }
 }

@@ -1,13 +1,12 @@
 //! JSON as a model.
 
-use std::ops::RangeInclusive;
-
 use super::place::{error, Place};
 use super::tree::Json;
 use super::{
     things, AnyModel, FORMAT, MOST_CLASSES, MOST_COLUMNS, MOST_FREQUENT, MOST_OF_BLOCK,
     THINGS_FORMAT,
 };
+use crate::model::calibration::SLOPES;
 use crate::model::mixture::{Dependence, DependentFields, Shares};
 use crate::model::values::{FieldLayout, Kind, Reading, EQUAL, LEVELS};
 use crate::model::{
@@ -20,8 +19,7 @@ use text::RULES;
 /// Logarithms of dependence lie within this distance from 0, which is far from what a fit gives, and far from infinity.
 const MOST_LOG: f64 = 50.0;
 
-/// A calibration lies within these, which is far from what answers give.
-const SLOPES: RangeInclusive<f64> = 1e-3..=1e3;
+/// A shift lies within this distance from 0, which is far from what answers give.
 const MOST_SHIFT: f64 = 1e3;
 
 /// Bits of information lie within this distance from 0.
