@@ -146,9 +146,9 @@ pub struct MatchMasks {
     pub matches: Vec<(Mask, f64)>,
     /// For each field the shares of its states.
     pub states: States,
-    /// All matches, and what the shares by the states make of all masks.
+    /// All matches whose mask is told apart.
     pub all: f64,
-    /// See above.
+    /// What the shares of the states make of all masks that candidates have.
     pub by_states: f64,
 }
 
