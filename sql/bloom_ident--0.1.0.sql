@@ -1731,10 +1731,11 @@ COMMENT ON FUNCTION bloom_model_fit(regclass, name, text[], name[], regclass, js
     'a match model, learned from the records of a table: how much agreement in each field says that two records are the same';
 
 CREATE FUNCTION bloom_model_fit_linkage(a_rel regclass, a_key name, b_rel regclass, b_key name, fields text[] DEFAULT NULL,
-        personal name[] DEFAULT NULL, labels regclass DEFAULT NULL, options jsonb DEFAULT NULL) RETURNS jsonb
+        personal name[] DEFAULT NULL, labels regclass DEFAULT NULL, options jsonb DEFAULT NULL, one_to_one text DEFAULT 'none')
+        RETURNS jsonb
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_fit_linkage_wrapper';
-COMMENT ON FUNCTION bloom_model_fit_linkage(regclass, name, regclass, name, text[], name[], regclass, jsonb) IS
-    'a match model, learned from the pairs of a record of one table and a record of another';
+COMMENT ON FUNCTION bloom_model_fit_linkage(regclass, name, regclass, name, text[], name[], regclass, jsonb, text) IS
+    'a match model, learned from the pairs of a record of one table and a record of another; with one_to_one of things, whose pairs compete';
 
 CREATE FUNCTION bloom_model_candidates(rel regclass, key name, model jsonb, options jsonb DEFAULT NULL,
         OUT search text, OUT pairs bigint, OUT matches float8, OUT recall float8, OUT cut_blocks bigint, OUT cut_pairs bigint,

@@ -1,7 +1,10 @@
 //! What reads match models and records of them.
 
 use bloom_ident_fuzz::fuzz;
-use linkage::model::json::{read_model, read_record, write_model};
+use linkage::model::json::{
+    read_any_model, read_model, read_record, write_model, write_things, AnyModel,
+};
+use linkage::model::things::{MaskShares, Odds, RecordMasks};
 use linkage::model::{Explainer, Pattern, Scorer};
 
 /// A model of two fields, with everything that a model can have.
@@ -72,6 +75,58 @@ fn model_json() {
             let addends = explainer.explain(pattern, model.records, model.all_pairs);
             let sum: f64 = addends.iter().map(|addend| addend.bits).sum();
             assert!((sum - score.bits).abs() < 1e-6, "{sum} {}", score.bits);
+        }
+        Ok(model.status.name().to_owned())
+    });
+}
+
+/// A model of things with two fields.
+fn things() -> String {
+    let shares = "[0.3,0.15,0.1,0.05,0.1,0.07,0.05,0.04,0.02,0.02,0.04,0.02,0.02,0.02]";
+    let field = |name: &str, kind: &str| {
+        format!(
+            "{{\"name\":\"{name}\",\"kind\":\"{kind}\",\"segment\":11,\"words\":9,\"filled\":1,\"bits\":9.5,\
+             \"m\":{shares},\"u\":{shares},\"missing\":[0.8,0.15,0.05]}}"
+        )
+    };
+    let row = "[0,0,0,0,0,0,0,0,0,0.5,0,0,0,-0.5]";
+    format!(
+        "{{\"bloom_ident_model\":2,\"rules\":1,\"status\":\"converged\",\"one_to_one\":\"both\",\"tables\":[300,600],\
+         \"matched\":0.5,\"rounds\":9,\"fields\":[{},{}],\
+         \"together\":[{{\"fields\":[\"b\",\"a\"],\"information\":0.1,\"logs\":[{}]}}],\
+         \"missing\":{{\"matches\":150,\"by_fields\":0.9,\"masks\":[{{\"one\":[\"a\"],\"both\":[\"b\"],\"matches\":9}}]}},\
+         \"left_out\":{{\"id\":\"it is the key\"}}}}",
+        field("a", "words"),
+        field("b", "number"),
+        [row; 14].join(",")
+    )
+}
+
+#[test]
+fn things_json() {
+    fuzz("things_json", true, &[things().into_bytes()], |bytes| {
+        let model = message(read_any_model(&String::from_utf8_lossy(bytes)))?;
+        let AnyModel::OfThings(model) = model else {
+            return Ok("of pairs".to_owned());
+        };
+        let written = write_things(&model).expect("what is read can be written");
+        let Ok(AnyModel::OfThings(again)) = read_any_model(&written) else {
+            panic!("what is written can be read");
+        };
+        assert_eq!(write_things(&again).as_deref(), Ok(&*written));
+        assert!(read_model(&written).is_err());
+        let mut lacking = RecordMasks::default();
+        (0..4).for_each(|lacks| lacking.add(lacks));
+        let masks = MaskShares::new(&lacking, &lacking, model.fields.len(), || ());
+        let learned = model.learned(model.records, masks);
+        let mut odds = Odds::new(&learned);
+        for pattern in [
+            Pattern::default(),
+            Pattern(0xef),
+            Pattern(u128::MAX),
+            Pattern(0xdd),
+        ] {
+            assert!(odds.of(pattern).is_finite());
         }
         Ok(model.status.name().to_owned())
     });

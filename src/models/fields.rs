@@ -8,7 +8,7 @@ use linkage::model::{LeftOut, MOST_FIELDS};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::guess;
-use crate::pairs::records::RecordColumn;
+use crate::pairs::records::{RecordColumn, Records};
 use pg::catalog;
 use pg::catalog::generated::sources;
 use pg::catalog::privileges::may_select;
@@ -40,23 +40,35 @@ impl FieldWish {
 
 const MAY_NOT_BE_READ: &str = "may not be read";
 
+/// What a reason says of a column that may be the same, before its name.
+const MAY_BE_THE_SAME: &str = ", and may be the same as its ";
+
 fn c_name(name: &str) -> CString {
     CString::new(to_database(name)).unwrap_or_default()
 }
 
-/// The fields of `given`, each `column` or `column:kind`; without them all columns that can serve, but for the key.
+/// The fields of `given`, each `column` or `column:kind`; without them all columns of the first relation that can
+/// serve, but for the key, and that the second one has, too, if there are two.
 ///
-/// Errors: a column that does not exist, or is given twice; an unknown kind; too many; none.
+/// Errors: a column that is given twice; an unknown kind; too many; none.
 pub fn wishes(
-    oid: pg_sys::Oid,
-    key: &RecordColumn,
+    relations: &[Records],
     given: Option<&[String]>,
+    are_things: bool,
     left_out: &mut Vec<LeftOut>,
 ) -> Vec<FieldWish> {
+    let first = &relations[0];
+    let oid = first.oid;
     let mut fields = match given {
-        Some(given) => given.iter().map(|field| parse(oid, field)).collect(),
-        None => all(oid, &key.name, left_out),
+        Some(given) => given
+            .iter()
+            .map(|field| parse(oid, field, are_things))
+            .collect(),
+        None => all(oid, &first.key.name, left_out),
     };
+    if let (None, Some(second)) = (given, relations.get(1)) {
+        take_those_of_both(&mut fields, [first, second], left_out);
+    }
     for (i, field) in fields.iter().enumerate() {
         if fields[..i].iter().any(|other| other.name == field.name) {
             invalid(format!("field \"{}\" is given twice", &field.name));
@@ -87,10 +99,64 @@ pub fn wishes(
         );
     }
     if fields.is_empty() {
-        let name = readable(catalog::name(oid).to_bytes());
-        invalid(format!("no column of \"{name}\" can be compared"));
+        let names: Vec<String> = relations.iter().map(relation_name).collect();
+        let message = match &names[..] {
+            [a, b] => format!("no column that \"{a}\" and \"{b}\" have both can be compared"),
+            _ => format!("no column of \"{}\" can be compared", names.concat()),
+        };
+        let other_names = left_out
+            .iter()
+            .find(|left| left.reason.contains(MAY_BE_THE_SAME));
+        let error = Error::invalid(message);
+        raise(&match other_names {
+            Some(LeftOut { column, reason }) => error
+                .detail(format!("Column \"{column}\" {reason}."))
+                .hint("Use a view that gives columns that mean the same one name."),
+            None => error,
+        });
     }
     fields
+}
+
+fn relation_name(relation: &Records) -> String {
+    readable(catalog::name(relation.oid).to_bytes())
+}
+
+/// Leaves out the fields of the first relation that the second one lacks, and the other way round, and says which of
+/// the other one's may be the same.
+fn take_those_of_both(
+    fields: &mut Vec<FieldWish>,
+    relations: [&Records; 2],
+    left_out: &mut Vec<LeftOut>,
+) {
+    let [first, second] = relations;
+    let mut left_out_too = Vec::new();
+    let others = comparable_columns(second.oid, &second.key.name, &mut left_out_too);
+    let own: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
+    fields.retain(|field| others.contains(&field.name));
+    // what both leave out is said once, and what only the second one leaves out is no field
+    left_out_too.retain(|left| left_out.iter().all(|known| known.column != left.column));
+    for (columns, of_other, other) in [(&own, &others, second), (&others, &own, first)] {
+        for name in columns.iter().filter(|name| !of_other.contains(name)) {
+            let is_known = |left: &LeftOut| &left.column == name;
+            if left_out.iter().any(is_known) || left_out_too.iter().any(is_known) {
+                continue;
+            }
+            let mut reason = format!("is not in \"{}\"", relation_name(other));
+            let free = of_other.iter().filter(|other| !columns.contains(other));
+            let same = free
+                .into_iter()
+                .find(|other| guess::may_be_same(name, other));
+            if let Some(same) = same {
+                reason.push_str(&format!("{MAY_BE_THE_SAME}\"{same}\""));
+            }
+            left_out.push(LeftOut {
+                column: name.clone(),
+                reason,
+            });
+        }
+    }
+    left_out.append(&mut left_out_too);
 }
 
 fn invalid(message: String) -> ! {
@@ -98,7 +164,7 @@ fn invalid(message: String) -> ! {
 }
 
 /// `column`, `column:kind` or `column:kind(reading)`. A column's name may have a colon.
-fn parse(oid: pg_sys::Oid, field: &str) -> FieldWish {
+fn parse(oid: pg_sys::Oid, field: &str, are_things: bool) -> FieldWish {
     if catalog::column(oid, &c_name(field)).is_some() {
         return FieldWish::guessed(field.to_owned());
     }
@@ -110,7 +176,21 @@ fn parse(oid: pg_sys::Oid, field: &str) -> FieldWish {
     let Some((name, kind)) = head.rsplit_once(':') else {
         return FieldWish::guessed(field.to_owned());
     };
-    let known = Kind::of_name(kind).and_then(|kind| {
+    if kind == Kind::Words.name() && !are_things {
+        raise(
+            &Error::invalid(format!("field \"{name}\" of kind words is not compared where pairs do not compete"))
+                .detail("What a word weighs depends on all records, which a model of single pairs does not know.")
+                .hint("Use bloom_model_fit_linkage() with one_to_one => 'both', 'a' or 'b', or the kind text."),
+        );
+    }
+    let of_name = |name: &str| match name == Kind::Words.name() {
+        true => Ok(Kind::Words),
+        false if are_things => Kind::of_name(name).map_err(|e| {
+            e.hint("Kinds are text, words, name, date, code, number, phone and email.")
+        }),
+        false => Kind::of_name(name),
+    };
+    let known = of_name(kind).and_then(|kind| {
         let reading = argument.map(|name| Reading::of_name(kind, name));
         Ok((kind, reading.transpose()?))
     });

@@ -1,8 +1,10 @@
 //! `bloom_model_fit` and `bloom_model_fit_linkage`: a model of the records of one table, or of pairs of two.
 
+use base::error::shortened;
 use base::range::counted;
 use base::Error;
-use linkage::model::json::write_model;
+use linkage::model::json::{write_model, write_things};
+use linkage::model::things::OneToOne;
 use linkage::model::{doubts, FieldModel, MatchModel, Status};
 use pgrx::pg_sys;
 
@@ -12,6 +14,7 @@ use super::fit_records::{FitFields, FitRecords};
 use super::guess;
 use super::options::ModelOptions;
 use super::pairs::relations;
+use super::things;
 use super::warnings;
 use crate::models::records::labels::Labels;
 use crate::models::records::read::Table;
@@ -43,7 +46,7 @@ fn bloom_model_fit(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 }
 
 /// `(a_rel regclass, a_key name, b_rel regclass, b_key name, fields text[], personal name[], labels regclass, options
-/// jsonb) RETURNS jsonb`
+/// jsonb, one_to_one text) RETURNS jsonb`
 #[entry(stable, called_on_null, parallel_unsafe)]
 fn bloom_model_fit_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     run(fcinfo, 2, "bloom_model_fit_linkage")
@@ -61,9 +64,25 @@ fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> New
     });
     // A fit has no use for options, but it refuses wrong ones.
     ModelOptions::given(arguments, at + 3);
+    let one_to_one = match sides {
+        2 => one_to_one(&arguments.text(at + 4)),
+        _ => None,
+    };
+    if let Some(one_to_one) = one_to_one {
+        let has_labels = arguments.datum(at + 2).is_some();
+        refuse_of_people(
+            one_to_one,
+            personal.as_deref().unwrap_or_default(),
+            has_labels,
+        );
+    }
     let mut left_out = Vec::new();
-    let first = &relations[0];
-    let wishes = wishes(first.oid, &first.key, given.as_deref(), &mut left_out);
+    let wishes = wishes(
+        &relations,
+        given.as_deref(),
+        one_to_one.is_some(),
+        &mut left_out,
+    );
     for name in personal.iter().flatten() {
         if !wishes.iter().any(|wish| &wish.name == name) {
             let fields: Vec<&str> = wishes.iter().map(|wish| wish.name.as_str()).collect();
@@ -87,6 +106,7 @@ fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> New
         are_guessed: given.is_none(),
         labels,
         left_out: &mut left_out,
+        are_things: one_to_one.is_some(),
     };
     let mut records = FitRecords::read(&tables, fields, memory, job);
     if records.fields.is_empty() {
@@ -97,6 +117,13 @@ fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> New
                 .hint("Fit the model to a table with records, or name fields that have values."),
         );
     }
+    if let Some(one_to_one) = one_to_one {
+        let warned = std::mem::take(&mut records.warnings);
+        let model = things::fit(records, one_to_one, left_out, memory);
+        warned.iter().for_each(warn);
+        things::tell(&model);
+        return NewValue(jsonb_datum(&write_things(&model).or_raise()));
+    }
     let (mut model, recall) = fit(&mut records, left_out, memory);
     set_status(&mut model, personal.is_some());
     let mut warned = std::mem::take(&mut records.warnings);
@@ -105,6 +132,36 @@ fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> New
     tell(&model);
     warned.iter().for_each(warn);
     NewValue(jsonb_datum(&write_model(&model).or_raise()))
+}
+
+/// Which records have one partner at most; `None` if any may have several.
+///
+/// Errors: another word.
+fn one_to_one(word: &str) -> Option<OneToOne> {
+    const NONE: &str = "none";
+    let found = OneToOne::named(word);
+    if found.is_none() && word != NONE {
+        raise(
+            &Error::invalid(format!("unrecognized one_to_one \"{}\"", shortened(word, 40)))
+                .hint("Use 'both' if no record has more than one partner in the other table, 'a' or 'b' if that holds for \
+                       the records of the first or of the second table only, or 'none'."),
+        );
+    }
+    found
+}
+
+/// Errors: what only models of people have is asked of one of things.
+fn refuse_of_people(one_to_one: OneToOne, personal: &[String], has_labels: bool) {
+    let refused = match (personal, has_labels) {
+        ([], false) => return,
+        ([], true) => "labels",
+        _ => "personal fields",
+    };
+    raise(
+        &Error::invalid(format!("a fit with one_to_one => '{}' takes no {refused}", one_to_one.name()))
+            .detail("Where pairs compete, there are no households, and the matches are learned without labels.")
+            .hint("Leave them out, or fit with one_to_one => 'none'."),
+    )
 }
 
 /// Says in the model whether it can be used.

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use base::Error;
 use linkage::model::mixture::{FieldFrequencies, FrequencyCount};
-use linkage::model::values::{equal_level, FieldLayout, Kind, RowLayout, LEVELS};
+use linkage::model::things::{RecordMasks, TableField};
+use linkage::model::values::{equal_level, words, FieldLayout, Kind, Reading, RowLayout};
 use linkage::model::{FieldModel, FrequentLevels, LeftOut};
 
 use super::compounds::Compounds;
@@ -42,6 +43,10 @@ pub struct FitRecords {
     pub warnings: Vec<Error>,
     /// Which records count.
     counts: RecordSet,
+    /// What is known of each field in each of two tables.
+    pub tables: Vec<[TableField; 2]>,
+    /// What the records of each table lack.
+    pub lacking: [RecordMasks; 2],
 }
 
 /// What a fit is asked to compare.
@@ -53,6 +58,8 @@ pub struct FitFields<'a> {
     pub are_guessed: bool,
     pub labels: Labels,
     pub left_out: &'a mut Vec<LeftOut>,
+    /// What is described are things that compete.
+    pub are_things: bool,
 }
 
 impl FitRecords {
@@ -67,10 +74,11 @@ impl FitRecords {
     ) -> FitRecords {
         let n = fields.wishes.len();
         let mut seen = vec![Seen::default(); n];
-        let mut labels = std::mem::take(&mut fields.labels);
+        let (mut labels, are_things) = (std::mem::take(&mut fields.labels), fields.are_things);
         let note = |key: &[u8], side, record| labels.note(key, side, record);
-        let mut texts = RecordTexts::read(tables, job, note, |record, values| {
-            let in_sample = is_sampled(record);
+        let texts = RecordTexts::read(tables, job, note, |record, values| {
+            // the second table is looked at as much as the first one where kinds are guessed by more than lengths
+            let in_sample = are_things || is_sampled(record);
             for (seen, value) in seen.iter_mut().zip(values) {
                 seen.add(value.unwrap_or(""), in_sample);
             }
@@ -85,6 +93,56 @@ impl FitRecords {
         let mut warnings = Vec::new();
         let smaller = texts.smaller();
         let (models, taken, swap) = settle_fields(tables, fields, &seen, smaller, &mut warnings);
+        let mut records = match are_things {
+            true => FitRecords::of_things(texts, models, taken, memory),
+            false => {
+                let seen: Vec<&Seen> = taken.iter().map(|&column| &seen[column]).collect();
+                FitRecords::of(texts, (models, &seen), taken, swap, memory)
+            }
+        };
+        records.labels = labels;
+        warnings.append(&mut records.warnings);
+        records.warnings = warnings;
+        records
+    }
+
+    /// Records of things, whose fields are known. They take a quarter of `memory`.
+    ///
+    /// Errors: out of memory.
+    pub fn of_things(
+        mut texts: RecordTexts,
+        models: Vec<FieldModel>,
+        taken: Vec<usize>,
+        memory: usize,
+    ) -> FitRecords {
+        let layout = RowLayout::new(models.iter().map(|m| m.layout.clone()).collect(), None);
+        let mut writer = RecordWriter::new(layout, memory / 4, None);
+        let mut lacking = [RecordMasks::default(), RecordMasks::default()];
+        let second = texts.second.unwrap_or(texts.records);
+        texts.each(|record, values| {
+            let values = taken.iter().map(|&column| values[column].as_str());
+            lacking[usize::from(record >= second)].add(writer.push(values));
+        });
+        let prepared = writer.finish(texts, taken);
+        let counts = RecordSet::full(prepared.store.records);
+        FitRecords::counted(
+            prepared,
+            counts,
+            models,
+            None,
+            (Vec::new(), lacking),
+            memory,
+        )
+    }
+
+    /// Records of which few equal ones count.
+    fn of(
+        mut texts: RecordTexts,
+        (models, seen): (Vec<FieldModel>, &[&Seen]),
+        taken: Vec<usize>,
+        swap: Option<[usize; 2]>,
+        memory: usize,
+    ) -> FitRecords {
         let layout = RowLayout::new(models.iter().map(|m| m.layout.clone()).collect(), swap);
         let mut writer = RecordWriter::new(layout, memory / 2, None);
         let mut compounds = Compounds::new(&models, texts.records);
@@ -99,20 +157,38 @@ impl FitRecords {
             }
             writer.push(values);
         });
-        let compounds = compounds.finish();
-        for ((unread, field), &column) in unread.iter().zip(&models).zip(&taken) {
-            warnings.extend(unread.warning(field, &seen[column]));
-        }
+        let compounds = (compounds.finish(), Default::default());
+        let odd = unread.iter().zip(&models).zip(seen);
+        let odd = odd.filter_map(|((unread, field), seen)| unread.warning(field, seen));
+        let warnings: Vec<Error> = odd.collect();
         let mut prepared = writer.finish(texts, taken);
+        let counts = without_equal(&mut prepared, memory / 4);
+        FitRecords {
+            warnings,
+            ..FitRecords::counted(prepared, counts, models, swap, compounds, memory)
+        }
+    }
+
+    /// Counts the values of all fields.
+    fn counted(
+        prepared: PreparedRecords,
+        counts: RecordSet,
+        fields: Vec<FieldModel>,
+        swap: Option<[usize; 2]>,
+        (compounds, lacking): (Vec<u32>, [RecordMasks; 2]),
+        memory: usize,
+    ) -> FitRecords {
         let mut records = FitRecords {
-            counts: without_equal(&mut prepared, memory / 4),
+            counts,
             prepared,
             frequencies: Vec::new(),
-            fields: models,
+            fields,
             swap,
             compounds,
-            labels,
-            warnings,
+            labels: Labels::default(),
+            warnings: Vec::new(),
+            tables: Vec::new(),
+            lacking,
         };
         progress::phase(phases::COUNTING_VALUES, Some(records.fields.len() as u64));
         for field in 0..records.fields.len() {
@@ -135,31 +211,52 @@ impl FitRecords {
     /// Counts the values of a field, and notes those that are frequent.
     fn count_values(&mut self, field: usize, memory: usize) {
         let (prepared, counts) = (&mut self.prepared, &self.counts);
-        let mut present = 0;
+        let second = prepared.texts.second.unwrap_or(prepared.store.records);
+        let side = |record: u32| usize::from(record >= second);
+        let mut of_tables = [0; 2];
         prepared.identities.each(&[field], false, |record, _| {
-            present += u64::from(counts.has(record))
+            of_tables[side(record)] += u64::from(counts.has(record))
         });
+        let present = of_tables[0] + of_tables[1];
         let rare_level = equal_level(1.0 / present.max(2) as f64);
         let mut count = FrequencyCount::new(present);
+        let mut table_counts = of_tables.map(FrequencyCount::new);
         // by the first record that has it
         let mut frequent: Vec<(u32, f64)> = Vec::new();
-        let mut value: Option<(u32, u64)> = None;
-        let mut finish = |value: Option<(u32, u64)>| {
-            if let Some((first, records)) = value.filter(|v| v.1 > 0) {
-                if count.add(records) > rare_level && records > 1 {
+        let mut value: Option<(u32, [u64; 2])> = None;
+        let mut finish = |value: Option<(u32, [u64; 2])>| {
+            if let Some((first, of_tables)) = value.filter(|v| v.1 != [0; 2]) {
+                let records = of_tables[0] + of_tables[1];
+                let level = count.add(records);
+                if level > rare_level && records > 1 {
                     frequent.push((first, records as f64 / present.max(2) as f64));
+                }
+                let tables = table_counts.iter_mut().zip(of_tables);
+                for (count, records) in tables.filter(|of| of.1 > 0) {
+                    count.add_of_level(records, level);
                 }
             }
         };
         for entry in prepared.identities.blocks(&[field], false, memory) {
             if entry.is_first {
-                finish(value.replace((entry.record, 0)));
+                finish(value.replace((entry.record, [0; 2])));
             }
             if let Some((_, records)) = &mut value {
-                *records += u64::from(counts.has(entry.record));
+                records[side(entry.record)] += u64::from(counts.has(entry.record));
             }
         }
         finish(value);
+        let sizes = [second, prepared.store.records - second];
+        let tables = table_counts.into_iter().zip(sizes);
+        let tables = tables.map(|(count, records)| {
+            let of = count.finish();
+            TableField {
+                filled: of.present as f64 / f64::from(records).max(1.0),
+                equal: of.equal,
+            }
+        });
+        let tables: Vec<TableField> = tables.collect();
+        self.tables.extend(<[TableField; 2]>::try_from(tables).ok());
         self.frequencies.push(count.finish());
         let model = &mut self.fields[field];
         model.filled = present as f64 / f64::from(prepared.store.records).max(1.0);
@@ -232,6 +329,10 @@ fn settle_fields(
         let of_type = tables[0].columns[i].type_oid;
         let (kind, reading) = match (wish.kind, &wish.reading) {
             (Some(kind), Some(reading)) => (kind, Some(reading.clone())),
+            (Some(Kind::Number), None) if fields.are_things => {
+                (Kind::Number, Some(Reading::Amount))
+            }
+            (None, _) if fields.are_things => guess::kind_of_thing(is_date(of_type), seen),
             (Some(kind), None) => (kind, guess::reading(kind, seen)),
             (None, _) => guess::kind(&wish.name, is_date(of_type), is_fraction(of_type), seen),
         };
@@ -254,17 +355,15 @@ fn settle_fields(
             Some(names) => names.contains(&wish.name),
             None => guessed_personal,
         };
+        let layout = FieldLayout::new(kind, seen.usual_length()).or_raise();
+        let has_words = kind == Kind::Words || kind == Kind::Text && seen.are_of_words();
+        let layout = match fields.are_things && has_words {
+            true => layout.with_words(words::room(seen.usual_length())),
+            false => layout,
+        };
         models.push(FieldModel {
-            name: wish.name.clone(),
-            layout: FieldLayout::new(kind, seen.usual_length())
-                .or_raise()
-                .with_reading(reading),
             personal,
-            filled: 0.0,
-            information: 0.0,
-            u: [0.0; LEVELS],
-            rare_level: 0,
-            frequent: Vec::new(),
+            ..FieldModel::unknown(wish.name.clone(), layout.with_reading(reading))
         });
         taken.push(i);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use linkage::model::values::{is_plain_date, Conventions, FieldLayout, Kind, Reading};
+use linkage::model::values::{is_number, is_plain_date, Conventions, FieldLayout, Kind, Reading};
 use text::{normalize, Sound};
 
 /// Names of columns of dates, addresses and numbers in which the people of a household differ. Parts of names, without
@@ -27,6 +27,15 @@ const GIVEN: &str = "givenname firstname forename christianname vorname rufname 
 
 /// Names of columns that say which record or group it is.
 const RECORD: &str = "id key uuid guid cluster clusterid entityid recid recordid";
+
+/// Words of names of columns that mean the same, each line.
+const SAME: [&str; 5] = [
+    "birth birthdate birthday dob geburt geburtsdatum geboren gebdat naissance nacimiento nascita nascimento urodzenia",
+    "phone telephone telefon tel mobile fon telefono",
+    "mail email correo courriel",
+    "postcode postal postalcode zip zipcode plz",
+    "city town ort suburb ville ciudad citta",
+];
 
 /// A column's name without signs and marks.
 fn plain(name: &str) -> String {
@@ -73,6 +82,32 @@ pub fn is_record_number(name: &str) -> bool {
     !is_named_personal(name) && (last_word || is_one_of(&plain(name), RECORD))
 }
 
+/// Whether two columns may be the same by their names: `first_name` and `given_name`, `title` and `film_title`.
+pub fn may_be_same(a: &str, b: &str) -> bool {
+    let is = |a: bool, b: bool| a && b;
+    let kinds = [is_given_name, is_surname];
+    if kinds.iter().any(|of_kind| of_kind(a) || of_kind(b)) {
+        return kinds.iter().any(|of_kind| is(of_kind(a), of_kind(b)));
+    }
+    let words = |name: &str| -> Vec<String> {
+        let spaced = normalize(name, true, || ()).unwrap_or_default();
+        spaced.split('_').map(str::to_owned).collect()
+    };
+    let is_same = plain(a) == plain(b);
+    let (a, b) = (words(a), words(b));
+    let has = |names: &[String], words: &str| names.iter().any(|name| is_one_of(name, words));
+    if is_same || SAME.iter().any(|words| is(has(&a, words), has(&b, words))) {
+        return true;
+    }
+    let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let begins = |a: &str, b: &str| a == b || b.len() >= LEAST_SHORT && a.starts_with(b);
+    few.iter()
+        .all(|a| many.iter().any(|b| begins(a, b) || begins(b, a)))
+}
+
+/// A word is short for others that begin with it if it has so many letters: `addr` for `address`.
+const LEAST_SHORT: usize = 4;
+
 /// What has been seen of the values of a column.
 #[derive(Clone)]
 pub struct Seen {
@@ -89,6 +124,9 @@ pub struct Seen {
     of_words: u64,
     /// Records with a value that has a digit or an `@`.
     coded: u64,
+    /// Of the sample, those with a number, and all words of their normal forms.
+    numbers: u64,
+    words: u64,
     /// Different values, or a sample of them, by hash; none once it is known that many have come again.
     values: HashSet<u64>,
     /// Hashes in the sample have so many zeros at their end.
@@ -102,6 +140,13 @@ const LONGEST: usize = 1000;
 
 /// Different values that are remembered.
 const MOST_VALUES: usize = 1 << 16;
+
+/// Texts of more words in the mean are compared by their words alone, and of more than the second number by these, too.
+const MANY_WORDS: f64 = 4.0;
+const SEVERAL_WORDS: f64 = 1.2;
+
+/// A column has numbers if this share of its values are some.
+const NUMBERS: f64 = 0.9;
 
 /// Fewer records say nothing of a column in which hardly two of them agree; and of so many it is no more than likely that
 /// the column is of no use.
@@ -122,6 +167,8 @@ impl Default for Seen {
             conventions: Conventions::default(),
             of_words: 0,
             coded: 0,
+            numbers: 0,
+            words: 0,
             values: HashSet::new(),
             zeros: 0,
             repeats: 0,
@@ -146,10 +193,12 @@ impl Seen {
         self.look_for_repeated(value);
         if in_sample {
             self.conventions.add(value);
-            let len = normalize(value, true, || ()).unwrap_or_default().len();
-            if len > 0 {
-                self.lengths[len.min(LONGEST)] += 1;
+            let normal = normalize(value, true, || ()).unwrap_or_default();
+            if !normal.is_empty() {
+                self.lengths[normal.len().min(LONGEST)] += 1;
                 self.sampled += 1;
+                self.numbers += u64::from(is_number(value));
+                self.words += 1 + normal.bytes().filter(|&b| b == b'_').count() as u64;
             }
         }
     }
@@ -213,6 +262,15 @@ impl Seen {
         found.unwrap_or(4)
     }
 
+    /// Whether some values have several words, whose order may be another one.
+    pub fn are_of_words(&self) -> bool {
+        self.mean_words() > SEVERAL_WORDS
+    }
+
+    fn mean_words(&self) -> f64 {
+        self.words as f64 / self.sampled.max(1) as f64
+    }
+
     fn are_dates(&self) -> bool {
         self.present > 0 && 10 * self.dates >= 9 * self.present
     }
@@ -243,6 +301,19 @@ pub fn kind(name: &str, is_date: bool, is_fraction: bool, seen: &Seen) -> (Kind,
     }
 }
 
+/// How the values of a column of things are compared, and how they are read before.
+pub fn kind_of_thing(is_date: bool, seen: &Seen) -> (Kind, Option<Reading>) {
+    if is_date || seen.are_dates() || seen.conventions.date_format().is_some() {
+        (Kind::Date, reading(Kind::Date, seen))
+    } else if seen.numbers as f64 > NUMBERS * seen.sampled as f64 {
+        (Kind::Number, Some(Reading::Amount))
+    } else if seen.mean_words() > MANY_WORDS {
+        (Kind::Words, None)
+    } else {
+        (Kind::Text, None)
+    }
+}
+
 /// How the values of a column of a given kind are read.
 pub fn reading(kind: Kind, seen: &Seen) -> Option<Reading> {
     match kind {
@@ -252,6 +323,40 @@ pub fn reading(kind: Kind, seen: &Seen) -> Option<Reading> {
         Kind::Phone => seen.conventions.phone_region(),
         Kind::Email => Some(Reading::Mailbox),
         Kind::Name => Some(Reading::Sound(Sound::DoubleMetaphone)),
-        Kind::Text | Kind::Code | Kind::Number => None,
+        Kind::Text | Kind::Words | Kind::Code | Kind::Number => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_be_same;
+
+    #[test]
+    fn names_of_columns_may_mean_the_same() {
+        let same = [
+            ("first_name", "given_name"),
+            ("givenname", "Given Name"),
+            ("surname", "last_name"),
+            ("dob", "date_of_birth"),
+            ("title", "film_title"),
+            ("addr", "address"),
+            ("zip", "postcode"),
+            ("phone", "tel_number"),
+        ];
+        let different = [
+            ("name", "surname"),
+            ("given_name", "surname"),
+            ("first_name", "name"),
+            ("title", "year"),
+            ("city", "country"),
+            ("hotel", "tel"),
+            ("report", "ort"),
+        ];
+        assert!(same
+            .iter()
+            .all(|(a, b)| may_be_same(a, b) && may_be_same(b, a)));
+        assert!(!different
+            .iter()
+            .any(|(a, b)| may_be_same(a, b) || may_be_same(b, a)));
     }
 }

@@ -5,6 +5,7 @@
 //! - `search`: pairs that are worth a look;
 //! - `compounds`, `fit_records`, `fit_model`, `search_plan`, `team`: the fit, the searches that it finds worth while, and its
 //!   workers;
+//! - `things`: the fit of linkages of things, and the pairs that it finds;
 //! - `pair_limit`: how many pairs are compared;
 //! - `warnings`: what speaks against a model;
 //! - `fit`, `pairs`, `candidate_report`, `describe`: the functions.
@@ -24,6 +25,7 @@ mod records;
 mod search;
 mod search_plan;
 mod team;
+mod things;
 mod warnings;
 
 pub use fields::{base_type, columns as field_columns, comparable_columns, is_date, is_fraction};

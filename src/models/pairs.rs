@@ -1,7 +1,7 @@
 //! `bloom_model_duplicates` and `bloom_model_linkage`: the pairs that a model takes for matches.
 
 use base::Error;
-use linkage::model::json::read_model;
+use linkage::model::json::{read_any_model, read_model, AnyModel};
 use linkage::model::{MatchModel, Pattern, Score, Scorer, Search, Status};
 use pgrx::{pg_sys, IntoDatum};
 
@@ -9,6 +9,7 @@ use super::fit;
 
 use super::options::{min_probability, ModelOptions};
 use super::pair_limit::PairLimit;
+use super::things::ThingsLinkage;
 use crate::models::records::prepared::PreparedRecords;
 use crate::models::records::read::RecordTexts;
 use crate::models::records::sketches::Sketches;
@@ -57,15 +58,41 @@ fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let relations = relations(arguments, 2);
     // SAFETY: the SQL function is declared to return a set of these rows.
     let rows = unsafe { ResultRows::new(fcinfo) };
-    let search = ModelSearch {
-        model: model(arguments, 4),
-        least: min_probability(arguments, 5),
-        one_to_one: arguments.boolean(6),
-        options: ModelOptions::given(arguments, 7),
-        decisions: decisions(arguments, 8, Relations::two(&relations[0], &relations[1])),
-        job: "bloom_model_linkage",
-    };
-    search.run(relations, rows);
+    let model = read_any_model(&arguments.jsonb(4)).or_raise();
+    let (least, one_to_one) = (min_probability(arguments, 5), arguments.boolean(6));
+    let options = ModelOptions::given(arguments, 7);
+    let decisions = decisions(arguments, 8, Relations::two(&relations[0], &relations[1]));
+    let job = "bloom_model_linkage";
+    match model {
+        AnyModel::OfPairs(model) => {
+            let search = ModelSearch {
+                model,
+                least,
+                one_to_one,
+                options,
+                decisions,
+                job,
+            };
+            search.run(relations, rows);
+        }
+        AnyModel::OfThings(model) => {
+            let _job = progress::job(job, relations[0].oid);
+            let linkage = ThingsLinkage {
+                model: &model,
+                least,
+                one_to_one,
+                force: options.force,
+                memory: Budget::of_setting().bytes(),
+                job,
+            };
+            let mut output = Output::new(rows, job);
+            let judged = |pair, texts: &mut RecordTexts| judged(&decisions, pair, texts);
+            linkage.run(relations, judged, |pair, measures, texts| {
+                output.put(pair, measures, texts);
+            });
+            decisions.iter().for_each(Decisions::tell_reopened);
+        }
+    }
     NewValue(pg_sys::Datum::null())
 }
 
@@ -124,11 +151,7 @@ impl ModelSearch {
         let scorer = Scorer::new(&self.model, n, records.all_pairs);
         let mut scores = Scores::new(scorer, memory / 16);
         let mut best_first = self.one_to_one.then(|| BestFirst::new(memory / 8));
-        let mut output = Output {
-            rows,
-            progress: Progress::new(self.job),
-            done: 0,
-        };
+        let mut output = Output::new(rows, self.job);
         for (i, (pair, found)) in pairs.enumerate() {
             if i % 256 == 0 {
                 check_for_interrupts();
@@ -145,7 +168,7 @@ impl ModelSearch {
             let score = scores.score(compared.pattern);
             if score.probability >= self.least {
                 let (pair, measures) = ([compared.a, compared.b], [score.bits, score.probability]);
-                let Some(are_same) = self.judged(pair, &mut records.texts) else {
+                let Some(are_same) = judged(&self.decisions, pair, &mut records.texts) else {
                     continue;
                 };
                 match &mut best_first {
@@ -165,19 +188,6 @@ impl ModelSearch {
                 output.put(pair, measures, &mut records.texts);
             });
         }
-    }
-
-    /// Whether people have judged a pair the same; `None` if it is left out.
-    fn judged(&self, pair: [u32; 2], texts: &mut RecordTexts) -> Option<bool> {
-        let Some(decisions) = &self.decisions else {
-            return Some(false);
-        };
-        let [a, b] = pair.map(|record| {
-            let key = texts.keys.get(record.into());
-            key.unwrap_or_default().to_vec()
-        });
-        let keys = [&a[..], &b[..]];
-        (!decisions.leaves_out(keys)).then(|| decisions.are_same(keys))
     }
 
     /// Whether the model is to be used, and finds anything.
@@ -245,6 +255,19 @@ impl ModelSearch {
     }
 }
 
+/// Whether people have judged a pair the same; `None` if it is left out.
+fn judged(decisions: &Option<Decisions>, pair: [u32; 2], texts: &mut RecordTexts) -> Option<bool> {
+    let Some(decisions) = decisions else {
+        return Some(false);
+    };
+    let [a, b] = pair.map(|record| {
+        let key = texts.keys.get(record.into());
+        key.unwrap_or_default().to_vec()
+    });
+    let keys = [&a[..], &b[..]];
+    (!decisions.leaves_out(keys)).then(|| decisions.are_same(keys))
+}
+
 struct Output {
     rows: ResultRows,
     progress: Progress,
@@ -252,6 +275,14 @@ struct Output {
 }
 
 impl Output {
+    fn new(rows: ResultRows, job: &'static str) -> Output {
+        Output {
+            rows,
+            progress: Progress::new(job),
+            done: 0,
+        }
+    }
+
     fn report(&mut self) {
         let done = self.done;
         self.progress.report(|| format!("{done} pairs compared"));

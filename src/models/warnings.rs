@@ -32,7 +32,7 @@ pub fn unique(field: &str) -> Error {
     Error::invalid(format!(
         "field \"{field}\" has another value in nearly every record"
     ))
-    .detail("If two records of one person differ in it, too, it hides the duplicates.")
+    .detail("If two records of one person or thing differ in it, too, it hides the duplicates.")
     .hint("Leave it out of the fields, unless those of one person would agree in it.")
 }
 
@@ -41,7 +41,9 @@ pub fn left_out(column: &str) -> Error {
     Error::invalid(format!(
         "column \"{column}\" is left out, since nearly every record has another value in it"
     ))
-    .detail("If two records of one person differ in it, too, it would hide the duplicates.")
+    .detail(
+        "If two records of one person or thing differ in it, too, it would hide the duplicates.",
+    )
     .hint("If those of one person would agree in it, name all fields, and it among them.")
 }
 

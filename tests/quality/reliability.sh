@@ -18,7 +18,7 @@ measure() {
         rel="'one', '$key', 'two', '$key'"
         suffix=linkage link=_linkage
     fi
-    sql -c "CREATE TABLE fitted AS SELECT bloom_model_fit${link}($rel, '{$fields}', '{$personal}') AS model"
+    sql -c "CREATE TABLE fitted AS SELECT bloom_model_fit${link}($rel, '{$fields}', '{$personal}'${of_things:+, one_to_one => '$of_things'}) AS model"
     {
         sql -F '|' -c "
             SELECT '$name', width_bucket(probability, '{0.1,0.5,0.8,0.95,0.99,0.999,0.9999}'::float8[]) AS band, count(*), sum(probability), count(same)

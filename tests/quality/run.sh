@@ -20,7 +20,7 @@ measure() {
         suffix=linkage link=_linkage
     fi
     begin=${EPOCHREALTIME/./}
-    sql -c "CREATE TABLE fitted AS SELECT bloom_model_fit${link}($rel, '{$fields}', '{$personal}') AS model"
+    sql -c "CREATE TABLE fitted AS SELECT bloom_model_fit${link}($rel, '{$fields}', '{$personal}'${of_things:+, one_to_one => '$of_things'}) AS model"
     fit=$(seconds "$begin")
     [[ -z ${QUALITY_EQUAL_ONLY:-} ]] || sql -c "UPDATE fitted SET model = jsonb_set(model, '{searches}',
         (SELECT coalesce(jsonb_agg(search ORDER BY n), '[]') FROM jsonb_array_elements(model->'searches') WITH ORDINALITY AS s (search, n)

@@ -2,7 +2,7 @@
 # Sourced by run.sh and reliability.sh: the sets of data whose duplicates are known.
 #
 # Who sources it defines measure NAME KEY FIELDS PERSONAL PEER PEER_95, which is called for each set, with its records in the table one and, if
-# there are two tables, two, and with the known pairs in the table truth.
+# there are two tables, two, and with the known pairs in the table truth. Then $of_things says whether they compete, and how.
 #   QUALITY_SETS="febrl3 dblp_acm"  these sets only; "" for none
 #   QUALITY_PEOPLE="20000"          sizes of the generated tables of people, "" for none
 #   QUALITY_SEEDS="1 2 3 4 5"       their seeds; a million has the first only
@@ -119,6 +119,19 @@ set_of() {
             by_pairs "$data/dblp_acm.csv.gz"
             measure 'DBLP/ACM' id title,authors,venue,year '' .938 .912
             ;;
+        # Things compete for their partners: the same sets, fitted so.
+        fodors_zagats_both)
+            load one "$data/fodors.csv.gz"
+            load two "$data/zagats.csv.gz"
+            by_pairs "$data/fodors_zagats.csv.gz"
+            of_things='both' measure 'Fodors/Zagats, one_to_one both' id name,addr,city,phone,type '' '' ''
+            ;;
+        dblp_acm_both)
+            load one "$data/dblp.csv.gz"
+            load two "$data/acm.csv.gz"
+            by_pairs "$data/dblp_acm.csv.gz"
+            of_things='both' measure 'DBLP/ACM, one_to_one both' id title,authors,venue,year '' .938 .912
+            ;;
         *) die "QUALITY_SETS: there is no set \"$1\"" ;;
     esac
 }
@@ -165,7 +178,7 @@ others() {
 # all_sets: calls measure for every set that is asked for.
 all_sets() {
     local name size seed seeds missing file
-    for name in ${QUALITY_SETS-febrl3 febrl4 fake_1000 restaurant fodors_zagats dblp_acm}; do set_of "$name"; done
+    for name in ${QUALITY_SETS-febrl3 febrl4 fake_1000 restaurant fodors_zagats dblp_acm fodors_zagats_both dblp_acm_both}; do set_of "$name"; done
     read -ra seeds <<<"${QUALITY_SEEDS-1 2 3 4 5}"
     for size in ${QUALITY_PEOPLE-20000}; do
         for seed in "${seeds[@]}"; do generated "$size" "$seed"; done

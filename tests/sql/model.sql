@@ -53,6 +53,9 @@ SELECT count(*) > 0 AS forced FROM bloom_model_linkage('first_ones', 'rec_id', '
 -- columns of other names
 CREATE VIEW renamed AS SELECT rec_id, given_name AS vorname FROM people;
 SELECT bloom_model_fit_linkage('people', 'rec_id', 'renamed', 'rec_id');
+SELECT bloom_model_fit_linkage('people', 'rec_id', 'renamed', 'rec_id', '{given_name}');
+CREATE VIEW half_renamed AS SELECT rec_id, given_name AS vorname, surname, date_of_birth, suburb AS town, postcode, '{}'::jsonb AS state FROM others;
+SELECT s.fields, s.left_out FROM bloom_model_fit_linkage('first_ones', 'rec_id', 'half_renamed', 'rec_id') AS model, shown(model) AS s;
 
 -- Relations of all sorts.
 CREATE TABLE parted (LIKE people) PARTITION BY HASH (rec_id);

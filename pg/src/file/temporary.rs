@@ -33,6 +33,11 @@ unsafe impl<const N: usize> Plain for [u64; N] {
     const ZERO: [u64; N] = [0; N];
 }
 
+// SAFETY: as above.
+unsafe impl<const N: usize> Plain for [u32; N] {
+    const ZERO: [u32; N] = [0; N];
+}
+
 /// A temporary file that goes with the transaction, or the subtransaction, at the latest. It has a buffer of a page in
 /// memory of that: the current memory context may be one that goes earlier, such as that of a row, or of a cursor that
 /// is open.

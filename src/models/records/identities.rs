@@ -81,12 +81,38 @@ impl Blocks {
         memory: usize,
         give: impl FnOnce(&mut dyn FnMut(u32, u64)),
     ) -> Blocks {
-        let bits = bits_of(records);
-        let mut sort = RecordSort::new(memory);
-        give(&mut |record, all| sort.push([all >> bits << bits | u64::from(record)]));
+        let mut sort = BlockSort::new(records, memory);
+        give(&mut |record, all| sort.push(record, all));
+        sort.finish()
+    }
+}
+
+/// Records that are being collected for blocks.
+pub struct BlockSort {
+    sort: RecordSort<1>,
+    bits: u32,
+}
+
+impl BlockSort {
+    /// Sorting so many records takes `memory` bytes. A record may come in several blocks.
+    pub fn new(records: u32, memory: usize) -> BlockSort {
+        BlockSort {
+            sort: RecordSort::new(memory),
+            bits: bits_of(records),
+        }
+    }
+
+    /// A record with the word of a block.
+    pub fn push(&mut self, record: u32, all: u64) {
+        let block = all >> self.bits << self.bits;
+        self.sort.push([block | u64::from(record)]);
+    }
+
+    /// The blocks, in the order of their words.
+    pub fn finish(self) -> Blocks {
         Blocks {
-            sorted: sort.finish(),
-            bits,
+            sorted: self.sort.finish(),
+            bits: self.bits,
             last: None,
         }
     }
@@ -95,6 +121,8 @@ impl Blocks {
 /// A record, and whether it is the first one of its block.
 pub struct InBlock {
     pub record: u32,
+    /// What tells the block apart from others.
+    pub block: u64,
     pub is_first: bool,
 }
 
@@ -108,6 +136,7 @@ impl Iterator for Blocks {
         let is_first = self.last.replace(block) != Some(block);
         Some(InBlock {
             record: (word & ((1 << self.bits) - 1)) as u32,
+            block,
             is_first,
         })
     }

@@ -45,7 +45,9 @@ impl PreparedRecords {
             &tables,
             job,
             |_, _, _| (),
-            |_, values| writer.push(values.iter().map(|value| value.unwrap_or(""))),
+            |_, values| {
+                writer.push(values.iter().map(|value| value.unwrap_or("")));
+            },
         );
         writer.finish(texts, (0..names.len()).collect())
     }
@@ -96,10 +98,10 @@ impl RecordWriter {
         }
     }
 
-    /// The fields of the next record. A missing value is empty.
+    /// The fields of the next record. A missing value is empty. Returns those that have no value, as bits.
     ///
     /// Errors: out of memory.
-    pub fn push<'v>(&mut self, values: impl Iterator<Item = &'v str>) {
+    pub fn push<'v>(&mut self, values: impl Iterator<Item = &'v str>) -> u32 {
         self.store.push(|layout, row| {
             for (field, value) in values.enumerate() {
                 let value = layout.write(row, field, value, &mut self.bytes).or_raise();
@@ -109,6 +111,9 @@ impl RecordWriter {
             levels.for_each(|levels| settle_levels(layout, levels, row));
         });
         self.identities.push(&self.of_record);
+        let fields = self.of_record.iter().enumerate();
+        let lacking = fields.filter(|(_, &identity)| identity == 0);
+        lacking.fold(0, |bits, (k, _)| bits | 1 << k)
     }
 
     /// The records are complete. `columns` says which of the texts' columns each field is.

@@ -156,13 +156,27 @@ impl RowStore {
 
     /// Sets the levels of equal values, and which records count.
     pub fn settle(&mut self, levels: &FrequentLevels, counts: impl Fn(u32) -> bool) {
+        let last = self.stride() - 1;
+        self.change(|layout, record, row| {
+            settle_levels(layout, levels, row);
+            row[last] = u64::from(counts(record));
+        });
+    }
+
+    /// No rows any more, as they are not looked at again. How pairs are numbered stays known.
+    pub fn clear(&mut self) {
+        self.rows = SpillVec::new(0);
+        self.chunks = Default::default();
+    }
+
+    /// Gives each record's row to `change`.
+    pub fn change(&mut self, mut change: impl FnMut(&RowLayout, u32, &mut [u64])) {
         let (stride, layout) = (self.stride(), self.layout.clone());
         const AT_ONCE: usize = 256;
         self.rows.change(stride * AT_ONCE, |first, rows| {
             let first = (first / stride as u64) as u32;
             for (record, row) in (first..).zip(rows.chunks_exact_mut(stride)) {
-                settle_levels(&layout, levels, row);
-                row[stride - 1] = u64::from(counts(record));
+                change(&layout, record, row);
             }
         });
     }
@@ -185,6 +199,21 @@ impl RowStore {
     /// Gives the records of a pair, its pattern, and whether both count in a fit. Rows in a file are read when pairs
     /// come in the order of their numbers.
     pub fn compare(&mut self, number: u64) -> Compared {
+        self.with_pair(number, |layout, [a, b], [x, y]| Compared {
+            a,
+            b,
+            pattern: layout.pattern(x, y),
+            counts: RowStore::counts(x) && RowStore::counts(y),
+        })
+    }
+
+    /// Gives the layout, the records of a pair and their rows to `look`, as [`RowStore::compare`] does.
+    #[inline]
+    pub fn with_pair<T>(
+        &mut self,
+        number: u64,
+        look: impl FnOnce(&RowLayout, [u32; 2], [&[u64]; 2]) -> T,
+    ) -> T {
         let (a, b) = self.numbers.pair(number);
         let (stride, chunk_bits) = (self.stride(), self.numbers.chunk_bits);
         if self.rows.in_memory().is_none() {
@@ -202,13 +231,7 @@ impl RowStore {
             }
         };
         let row = |side: usize| &rows[side][stride * numbers[side] as usize..][..stride];
-        let (x, y) = (row(0), row(1));
-        Compared {
-            a,
-            b,
-            pattern: self.layout.pattern(x, y),
-            counts: RowStore::counts(x) && RowStore::counts(y),
-        }
+        look(&self.layout, [a, b], [row(0), row(1)])
     }
 
     fn load(&mut self, side: usize, number: u32) {

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use linkage::model::things::PatternRuns;
 use linkage::model::{CountedPatterns, Pattern, PatternBlock};
 
 use crate::models::records::store::RowStore;
@@ -179,6 +180,18 @@ impl PatternTable {
 
 fn pattern_of(entry: &Entry) -> Pattern {
     Pattern(u128::from(entry[0]) << 64 | u128::from(entry[1]))
+}
+
+/// For a table of one set of searches.
+impl PatternRuns for PatternTable {
+    fn read(&mut self, first: u64, to: &mut Vec<(Pattern, u64)>) {
+        let last = self.last.take();
+        last.into_iter().for_each(|e| self.entries.push(e));
+        let end = self.entries.len().min(first + BLOCK as u64);
+        let entries = self.entries.get(first.min(end)..end).iter();
+        to.clear();
+        to.extend(entries.map(|entry| (pattern_of(entry), entry[3])));
+    }
 }
 
 /// For a table of one set of searches.

@@ -109,8 +109,8 @@ fn too_many(expected: f64, smaller: u32) -> Option<Error> {
         ))
         .detail("If neither table has duplicates of its own, there are at most as many matches as that.")
         .hint(
-            "If neither has, find the pairs by one_to_one => true. If one has, find its duplicates first, by \
-             bloom_model_fit(). Look at some pairs before you use them.",
+            "If neither has, fit with one_to_one => 'both', or find the pairs by one_to_one => true. If one has, find its \
+             duplicates first, by bloom_model_fit(). Look at some pairs before you use them.",
         )
     })
 }

@@ -1,7 +1,7 @@
 //! A fitted model.
 
 use super::mixture::{Dependence, Shares};
-use super::values::{last_level, FieldLayout, RowLayout, SWAPPED};
+use super::values::{last_level, FieldLayout, RowLayout, LEVELS, SWAPPED};
 use super::{Calibration, Pattern};
 
 base::named! {
@@ -40,6 +40,22 @@ pub struct FieldModel {
     pub rare_level: u8,
     /// Values whose level is above that, in their normal form, with their shares of the records.
     pub frequent: Vec<(String, f64)>,
+}
+
+impl FieldModel {
+    /// A field whose values have not been counted.
+    pub fn unknown(name: String, layout: FieldLayout) -> FieldModel {
+        FieldModel {
+            name,
+            layout,
+            personal: false,
+            filled: 0.0,
+            information: 0.0,
+            u: [0.0; LEVELS],
+            rare_level: 0,
+            frequent: Vec::new(),
+        }
+    }
 }
 
 /// Pairs that agree in some fields without being matches; the first class of a model is that of the matches.

@@ -8,6 +8,7 @@
 //! - [`values`]: what a field's value is compared by, and the levels;
 //! - [`pattern`]: the levels of a pair, and how many pairs have them;
 //! - [`mixture`]: the fit;
+//! - [`things`]: the fit of linkages of things;
 //! - [`frequent`]: the levels of equal values;
 //! - [`json`]: a model as JSON;
 //! - [`search_recall`]: how many matches the searches miss;
@@ -31,6 +32,7 @@ pub mod search_choice;
 pub mod search_recall;
 #[cfg(test)]
 mod tests;
+pub mod things;
 pub mod values;
 
 pub use calibration::{Answer, Calibration};

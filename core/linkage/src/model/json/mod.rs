@@ -7,15 +7,30 @@
 mod place;
 mod read;
 mod record;
+mod things;
 mod tree;
 mod write;
 
-pub use read::read_model;
+pub use read::{read_any_model, read_model};
 pub use record::read_record;
+pub use things::write as write_things;
 pub use write::write_model;
 
-/// The version of the form, its member `bloom_ident_model`.
+use super::things::ThingsModel;
+use super::MatchModel;
+
+/// A model of either form.
+#[derive(Clone, Debug)]
+pub enum AnyModel {
+    /// It says of each pair by itself what it is.
+    OfPairs(MatchModel),
+    /// Pairs compete.
+    OfThings(ThingsModel),
+}
+
+/// The version of the form, its member `bloom_ident_model`, and that of models whose pairs compete.
 const FORMAT: u64 = 1;
+const THINGS_FORMAT: u64 = 2;
 
 /// Most frequent values of a field.
 const MOST_FREQUENT: usize = 100_000;

@@ -2,10 +2,13 @@
 
 use super::place::{error, Place};
 use super::tree::Json;
-use super::{FORMAT, MOST_CLASSES, MOST_COLUMNS, MOST_FREQUENT, MOST_OF_BLOCK, MOST_WARNINGS};
+use super::{
+    things, AnyModel, FORMAT, MOST_CLASSES, MOST_COLUMNS, MOST_FREQUENT, MOST_OF_BLOCK,
+    MOST_WARNINGS, THINGS_FORMAT,
+};
 use crate::model::calibration::SLOPES;
 use crate::model::mixture::{Dependence, DependentFields, Shares};
-use crate::model::values::{FieldLayout, Kind, Reading, EQUAL, LEVELS, ORDERED};
+use crate::model::values::{FieldLayout, Kind, Reading, EQUAL, LEVELS};
 use crate::model::{
     Calibration, Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status,
 };
@@ -20,39 +23,48 @@ const MOST_LOG: f64 = 50.0;
 const MOST_SHIFT: f64 = 1e3;
 
 /// Bits of information lie within this distance from 0.
-const MOST_INFORMATION: f64 = 1e6;
+pub(super) const MOST_INFORMATION: f64 = 1e6;
+
+/// Reads a model that says of each pair by itself what it is.
+///
+/// Errors: anything that this release cannot read, or that cannot be; a model of pairs that compete.
+pub fn read_model(text: &str) -> Result<MatchModel> {
+    match read_any_model(text)? {
+        AnyModel::OfPairs(model) => Ok(model),
+        AnyModel::OfThings(model) => Err(Error::new(
+            ErrorKind::NotSupported,
+            "match model says nothing of a pair by itself",
+        )
+        .detail(format!(
+            "It was fitted with one_to_one => '{}': what it says of a pair depends on the other pairs of both records, \
+             and it has no searches.",
+            model.one_to_one.name()
+        ))
+        .hint("Find its pairs with bloom_model_linkage(), or fit a model without one_to_one.")),
+    }
+}
 
 /// Reads a model.
 ///
 /// Errors: anything that this release cannot read, or that cannot be.
-pub fn read_model(text: &str) -> Result<MatchModel> {
+pub fn read_any_model(text: &str) -> Result<AnyModel> {
     let json = Json::parse(text)?;
     let top = Place::top(&json);
-    versions(&top)?;
+    match version(&top)? {
+        FORMAT => model_of_pairs(&top).map(AnyModel::OfPairs),
+        _ => things::read(&top).map(AnyModel::OfThings),
+    }
+}
+
+pub(super) fn status(top: &Place<'_>) -> Result<Status> {
     let status = top.member("status")?;
-    let status = Status::named(status.text()?).ok_or_else(|| {
+    Status::named(status.text()?).ok_or_else(|| {
         let names = Status::ALL.map(Status::name).join(", ");
         status.invalid(format!("A status is one of {names}."))
-    })?;
-    let (fields, matches) = fields(&top.member("fields")?)?;
-    let swap = swap(&top.member("swap")?, &fields)?;
-    let match_dependence = match top.find("together_in_matches")? {
-        // models of before it was learned have none
-        None => Dependence::default(),
-        Some(edges) => dependence(&edges, &fields)?,
-    };
-    let dependence = dependence(&top.member("together")?, &fields)?;
-    let mut classes = vec![Class {
-        chance: 0,
-        pairs_per_record: top.member("matches_per_record")?.count()?,
-        shares: matches,
-    }];
-    for class in top.member("classes")?.items(MOST_CLASSES)? {
-        classes.push(other_class(&class, &fields)?);
-    }
-    let searches = top.member("searches")?;
-    let searches = searches.items(MOST_SEARCHES)?;
-    let searches = searches.map(|item| search(&item, &fields));
+    })
+}
+
+pub(super) fn left_out(top: &Place<'_>) -> Result<Vec<LeftOut>> {
     let left_out = top.member("left_out")?;
     let left_out = left_out.entries(MOST_COLUMNS)?.map(|(column, reason)| {
         Ok(LeftOut {
@@ -60,6 +72,32 @@ pub fn read_model(text: &str) -> Result<MatchModel> {
             reason: reason.text()?.to_owned(),
         })
     });
+    left_out.collect()
+}
+
+fn model_of_pairs(top: &Place<'_>) -> Result<MatchModel> {
+    let status = status(top)?;
+    let (fields, matches) = fields(&top.member("fields")?)?;
+    let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+    let swap = swap(&top.member("swap")?, &fields, &names)?;
+    let match_dependence = match top.find("together_in_matches")? {
+        // models of before it was learned have none
+        None => Dependence::default(),
+        Some(edges) => dependence(&edges, &names)?,
+    };
+    let dependence = dependence(&top.member("together")?, &names)?;
+    let mut classes = vec![Class {
+        chance: 0,
+        pairs_per_record: top.member("matches_per_record")?.count()?,
+        shares: matches,
+    }];
+    for class in top.member("classes")?.items(MOST_CLASSES)? {
+        classes.push(other_class(&class, &fields, &names)?);
+    }
+    let searches = top.member("searches")?;
+    let searches = searches.items(MOST_SEARCHES)?;
+    let searches = searches.map(|item| search(&item, &names));
+    let searches = searches.collect::<Result<_>>()?;
     Ok(MatchModel {
         status,
         swap,
@@ -70,10 +108,10 @@ pub fn read_model(text: &str) -> Result<MatchModel> {
         records: top.member("records")?.count()?,
         all_pairs: top.member("pairs")?.count()?,
         rounds: top.member("rounds")?.whole(0..=u32::MAX)? as usize,
-        searches: searches.collect::<Result<_>>()?,
-        left_out: left_out.collect::<Result<_>>()?,
-        calibration: calibration(&top)?,
-        warnings: warnings(&top)?,
+        searches,
+        left_out: left_out(top)?,
+        calibration: calibration(top)?,
+        warnings: warnings(top)?,
         fields,
     })
 }
@@ -99,23 +137,26 @@ fn warnings(top: &Place<'_>) -> Result<Vec<String>> {
     texts.map(|text| Ok(text.text()?.to_owned())).collect()
 }
 
-/// Errors: another version of the form, or of the rules of normal forms.
-fn versions(top: &Place<'_>) -> Result<()> {
-    let unknown = |message: String, known: u64| {
+/// The version of the form.
+///
+/// Errors: an unknown one; another version of the rules of normal forms.
+fn version(top: &Place<'_>) -> Result<u64> {
+    let unknown = |message: String, known: String| {
         Err(Error::new(ErrorKind::NotSupported, message)
-            .detail(format!("This release knows version {known}."))
+            .detail(format!("This release knows {known}."))
             .hint("Use the release that made the model, or make it anew with bloom_model_fit()."))
     };
-    let format = top.member("bloom_ident_model")?.whole(0..=u32::MAX)?;
-    if u64::from(format) != FORMAT {
-        return unknown(format!("match model has format version {format}"), FORMAT);
+    let format = u64::from(top.member("bloom_ident_model")?.whole(0..=u32::MAX)?);
+    if ![FORMAT, THINGS_FORMAT].contains(&format) {
+        let known = format!("the versions {FORMAT} and {THINGS_FORMAT}");
+        return unknown(format!("match model has format version {format}"), known);
     }
     let rules = top.member("rules")?.whole(0..=u32::MAX)?;
     if rules != u32::from(RULES) {
         let message = format!("match model was made by version {rules} of the rules of text");
-        return unknown(message, RULES.into());
+        return unknown(message, format!("version {RULES}"));
     }
-    Ok(())
+    Ok(format)
 }
 
 /// The fields, and the levels' shares among matches in each of them.
@@ -126,21 +167,7 @@ fn fields(place: &Place<'_>) -> Result<(Vec<FieldModel>, Vec<Shares>)> {
         if fields.iter().any(|field| Ok(&*field.name) == name.text()) {
             return Err(name.invalid("Another field has this name."));
         }
-        let kind = item.member("kind")?;
-        let kind = Kind::of_name(kind.text()?)
-            .map_err(|error| kind.invalid(error.hint_text().unwrap_or_default()))?;
-        let segment = item.member("segment")?;
-        let layout = FieldLayout::of_segment(kind, segment.whole(0..=u32::MAX)?.into())
-            .map_err(|error| segment.invalid(error.detail_text().unwrap_or_default()))?;
-        // models of before there were readings have none
-        let reading = match item.find("reading")? {
-            None => None,
-            Some(reading) => Some(Reading::of_name(kind, reading.text()?).map_err(|error| {
-                let detail = error.hint_text().or(error.detail_text());
-                reading.invalid(detail.unwrap_or_default())
-            })?),
-        };
-        let layout = layout.with_reading(reading);
+        let layout = layout(&item, Kind::of_name)?;
         let frequent = item.member("frequent")?;
         let frequent = frequent.entries(MOST_FREQUENT)?.map(|(value, share)| {
             let share = share.share()?;
@@ -166,22 +193,44 @@ fn fields(place: &Place<'_>) -> Result<(Vec<FieldModel>, Vec<Shares>)> {
     }
 }
 
+/// How the values of a field are compared, whose kind is one that `of_name` knows.
+pub(super) fn layout(
+    item: &Place<'_>,
+    of_name: impl Fn(&str) -> Result<Kind>,
+) -> Result<FieldLayout> {
+    let kind = item.member("kind")?;
+    let kind = of_name(kind.text()?)
+        .map_err(|error| kind.invalid(error.hint_text().unwrap_or_default()))?;
+    let segment = item.member("segment")?;
+    let layout = FieldLayout::of_segment(kind, segment.whole(0..=u32::MAX)?.into())
+        .map_err(|error| segment.invalid(error.detail_text().unwrap_or_default()))?;
+    // models of before there were readings have none
+    let reading = match item.find("reading")? {
+        None => None,
+        Some(reading) => Some(Reading::of_name(kind, reading.text()?).map_err(|error| {
+            let detail = error.hint_text().or(error.detail_text());
+            reading.invalid(detail.unwrap_or_default())
+        })?),
+    };
+    Ok(layout.with_reading(reading))
+}
+
 fn shares(place: &Place<'_>) -> Result<Shares> {
     place.numbers::<LEVELS>(|place| place.share())
 }
 
 /// The number of a field of this name.
-fn field(place: &Place<'_>, fields: &[FieldModel]) -> Result<usize> {
+fn field(place: &Place<'_>, names: &[&str]) -> Result<usize> {
     let name = place.text()?;
-    let found = fields.iter().position(|field| field.name == name);
+    let found = names.iter().position(|&other| other == name);
     found.ok_or_else(|| place.invalid("The model has no field of this name."))
 }
 
 /// The numbers of different fields.
-fn several(place: &Place<'_>, fields: &[FieldModel]) -> Result<Vec<usize>> {
+pub(super) fn several(place: &Place<'_>, names: &[&str]) -> Result<Vec<usize>> {
     let mut all = Vec::new();
     for item in place.items(MOST_FIELDS)? {
-        let number = field(&item, fields)?;
+        let number = field(&item, names)?;
         if all.contains(&number) {
             return Err(item.invalid("The field is there twice."));
         }
@@ -190,16 +239,16 @@ fn several(place: &Place<'_>, fields: &[FieldModel]) -> Result<Vec<usize>> {
     Ok(all)
 }
 
-fn two(place: &Place<'_>, fields: &[FieldModel]) -> Result<[usize; 2]> {
-    let two = several(place, fields)?.try_into();
+fn two(place: &Place<'_>, names: &[&str]) -> Result<[usize; 2]> {
+    let two = several(place, names)?.try_into();
     two.map_err(|_| place.invalid("It must be an array of two names of fields."))
 }
 
-fn swap(place: &Place<'_>, fields: &[FieldModel]) -> Result<Option<[usize; 2]>> {
+fn swap(place: &Place<'_>, fields: &[FieldModel], names: &[&str]) -> Result<Option<[usize; 2]>> {
     if place.is_null() {
         return Ok(None);
     }
-    let swap = two(place, fields)?;
+    let swap = two(place, names)?;
     let [a, b] = swap.map(|k| &fields[k].layout);
     match (a.kind(), a.reading(), a.segment()) == (b.kind(), b.reading(), b.segment()) {
         true => Ok(Some(swap)),
@@ -211,25 +260,28 @@ fn swap(place: &Place<'_>, fields: &[FieldModel]) -> Result<Option<[usize; 2]>> 
     }
 }
 
-fn dependence(place: &Place<'_>, fields: &[FieldModel]) -> Result<Dependence> {
-    let mut part: Vec<usize> = (0..fields.len()).collect();
+pub(super) fn dependence<const N: usize>(
+    place: &Place<'_>,
+    names: &[&str],
+) -> Result<Dependence<N>> {
+    let mut part: Vec<usize> = (0..names.len()).collect();
     let mut edges = Vec::new();
     // a tree has no more
-    for item in place.items(fields.len() - 1)? {
+    for item in place.items(names.len() - 1)? {
         let at = item.member("fields")?;
-        let pair = two(&at, fields)?;
+        let pair = two(&at, names)?;
         let [x, y] = pair.map(|k| part[k]);
         if x == y {
             return Err(at.invalid("Fields that go together make no circle."));
         }
         part.iter_mut().filter(|p| **p == y).for_each(|p| *p = x);
         let logs = item.member("logs")?;
-        let rows = logs.items(ORDERED)?;
-        if rows.len() != ORDERED {
-            return Err(logs.invalid(format!("It must be an array of {ORDERED} arrays.")));
+        let rows = logs.items(N)?;
+        if rows.len() != N {
+            return Err(logs.invalid(format!("It must be an array of {N} arrays.")));
         }
         let log = |place: &Place<'_>| place.number(-MOST_LOG..=MOST_LOG);
-        let rows = rows.map(|row| row.numbers::<ORDERED>(log));
+        let rows = rows.map(|row| row.numbers::<N>(log));
         edges.push(DependentFields {
             fields: pair,
             logs: rows.collect::<Result<_>>()?,
@@ -241,11 +293,11 @@ fn dependence(place: &Place<'_>, fields: &[FieldModel]) -> Result<Dependence> {
     Ok(Dependence { edges })
 }
 
-fn other_class(place: &Place<'_>, fields: &[FieldModel]) -> Result<Class> {
-    let differ = several(&place.member("differ")?, fields)?;
+fn other_class(place: &Place<'_>, fields: &[FieldModel], names: &[&str]) -> Result<Class> {
+    let differ = several(&place.member("differ")?, names)?;
     let chance = differ.iter().fold(0u32, |set, &k| set | 1 << k);
     let levels = place.member("levels")?;
-    let known = |name: &str| fields.iter().any(|field| field.name == name);
+    let known = |name: &str| names.contains(&name);
     if let Some((_, unknown)) = levels.entries(MOST_FIELDS)?.find(|(name, _)| !known(name)) {
         return Err(unknown.invalid("The model has no field of this name."));
     }
@@ -262,12 +314,12 @@ fn other_class(place: &Place<'_>, fields: &[FieldModel]) -> Result<Class> {
     })
 }
 
-fn search(place: &Place<'_>, fields: &[FieldModel]) -> Result<PlannedSearch> {
+fn search(place: &Place<'_>, names: &[&str]) -> Result<PlannedSearch> {
     let most = || place.member("most")?.whole(2..=MOST_OF_BLOCK);
     let ways = ["equal", "similar", "scan"].map(|way| place.find(way));
     let search = match ways {
         [Ok(Some(equal)), Ok(None), Ok(None)] => {
-            let mut chosen = several(&equal, fields)?;
+            let mut chosen = several(&equal, names)?;
             if chosen.is_empty() {
                 return Err(equal.invalid("It must be an array of names of fields."));
             }
@@ -278,7 +330,7 @@ fn search(place: &Place<'_>, fields: &[FieldModel]) -> Result<PlannedSearch> {
             }
         }
         [Ok(None), Ok(Some(similar)), Ok(None)] => {
-            let mut chosen = several(&similar, fields)?;
+            let mut chosen = several(&similar, names)?;
             if !(1..=2).contains(&chosen.len()) {
                 return Err(similar.invalid("It must be an array of one or two names of fields."));
             }

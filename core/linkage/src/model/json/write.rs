@@ -6,7 +6,7 @@ use super::FORMAT;
 use crate::model::doubts::not_known;
 use crate::model::mixture::{Dependence, DependentFields, Shares};
 use crate::model::values::Reading;
-use crate::model::{Class, FieldModel, MatchModel, PlannedSearch, Search};
+use crate::model::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search};
 use base::{Error, Result};
 use text::RULES;
 
@@ -16,7 +16,7 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// A number, written with as many digits as it takes to read the same one.
 ///
 /// Errors: it is infinite or none.
-fn exact(value: f64) -> Result<Value> {
+pub(super) fn exact(value: f64) -> Result<Value> {
     if value.fract() == 0.0 && value.abs() < EXACT {
         return Ok((value as i64).into());
     }
@@ -24,7 +24,7 @@ fn exact(value: f64) -> Result<Value> {
     number.ok_or_else(|| failed(format!("one of its numbers is {value}")))
 }
 
-fn numbers(all: &[f64]) -> Result<Value> {
+pub(super) fn numbers(all: &[f64]) -> Result<Value> {
     all.iter().copied().map(exact).collect()
 }
 
@@ -41,24 +41,8 @@ pub fn write_model(model: &MatchModel) -> Result<String> {
     };
     let name = |k: usize| model.fields[k].name.as_str();
     let fields = model.fields.iter().zip(&matches.shares).map(field);
-    let says_something =
-        |edge: &&DependentFields| edge.logs.iter().flatten().any(|&log| log != 0.0);
-    let together = |dependence: &Dependence| {
-        let edges = dependence.edges.iter().filter(says_something);
-        let edges = edges.map(|edge| {
-            let logs: Result<Value> = edge.logs.iter().map(|row| numbers(row)).collect();
-            Ok(json!({
-                "fields": edge.fields.map(name),
-                "information": exact(edge.information)?,
-                "logs": logs?,
-            }))
-        });
-        edges.collect::<Result<Value>>()
-    };
     let classes = others.iter().map(|class| other(model, class, &name));
     let searches = model.searches.iter().map(|s| search(s, &name));
-    let left_out = model.left_out.iter();
-    let left_out = left_out.map(|column| (column.column.clone(), column.reason.clone()));
     let calibration = model.calibration.map(|of| {
         Ok(json!({
             "slope": exact(of.slope)?,
@@ -80,16 +64,42 @@ pub fn write_model(model: &MatchModel) -> Result<String> {
         "rounds": model.rounds,
         "fields": fields.collect::<Result<Value>>()?,
         "swap": model.swap.map(|swap| swap.map(name)),
-        "together": together(&model.dependence)?,
-        "together_in_matches": together(&model.match_dependence)?,
+        "together": together(&model.dependence, &name)?,
+        "together_in_matches": together(&model.match_dependence, &name)?,
         "classes": classes.collect::<Result<Value>>()?,
         "searches": searches.collect::<Result<Value>>()?,
-        "left_out": left_out.collect::<Value>(),
+        "left_out": left_out(&model.left_out),
         "calibration": calibration,
         "warnings": model.warnings,
         "not_known": not_known(model),
     });
     Ok(written.to_string())
+}
+
+/// How fields go together.
+pub(super) fn together<'m, const N: usize>(
+    dependence: &Dependence<N>,
+    name: &impl Fn(usize) -> &'m str,
+) -> Result<Value> {
+    let says_something =
+        |edge: &&DependentFields<N>| edge.logs.iter().flatten().any(|&log| log != 0.0);
+    let edges = dependence.edges.iter().filter(says_something);
+    let edges = edges.map(|edge| {
+        let logs: Result<Value> = edge.logs.iter().map(|row| numbers(row)).collect();
+        Ok(json!({
+            "fields": edge.fields.map(name),
+            "information": exact(edge.information)?,
+            "logs": logs?,
+        }))
+    });
+    edges.collect()
+}
+
+pub(super) fn left_out(columns: &[LeftOut]) -> Value {
+    let columns = columns.iter();
+    columns
+        .map(|column| (column.column.clone(), column.reason.clone()))
+        .collect()
 }
 
 fn field((field, m): (&FieldModel, &Shares)) -> Result<Value> {

@@ -36,16 +36,22 @@ impl FrequencyCount {
 
     /// A value that so many records have. Returns the level that two of them have.
     pub fn add(&mut self, records: u64) -> u8 {
+        let of = &self.frequencies;
+        let level = equal_level(records as f64 / of.present.max(2) as f64);
+        self.add_of_level(records, level);
+        level
+    }
+
+    /// A value that so many records have, and whose level has been found among more records.
+    pub fn add_of_level(&mut self, records: u64, level: u8) {
         let of = &mut self.frequencies;
         let (n, all) = (records as f64, of.present.max(2) as f64);
         let share = n / all;
-        let level = equal_level(share);
         of.distinct += 1;
         of.equal[usize::from(level)] += share * (n - 1.0) / (all - 1.0);
         if records > 1 {
             of.repeated[usize::from(level)] += share;
         }
-        level
     }
 
     /// What has been counted.
@@ -55,6 +61,14 @@ impl FrequencyCount {
 }
 
 impl FieldFrequencies {
+    /// How a share of matches that agree spreads over the levels of equality: a value comes as often as its share, which
+    /// makes agreement count for more the rarer the value is.
+    pub fn spread(&self, equal: f64) -> [f64; EQUAL] {
+        let repeated = self.repeated.map(|share| share + 1e-9);
+        let sum: f64 = repeated.iter().sum();
+        repeated.map(|share| equal * share / sum)
+    }
+
     /// What agreement in this field tells, in bits: -log2 of the probability that two records agree by chance.
     pub fn information(&self) -> f64 {
         let equal: f64 = self.equal.iter().sum();
@@ -111,8 +125,7 @@ impl Swap {
 pub struct Chance {
     /// The share of each level among random pairs.
     pub u: Shares,
-    /// The share of each level of present values in a typical match. A value comes as often as its share, which makes
-    /// agreement count for more the rarer the value is.
+    /// The share of each level of present values in a typical match.
     pub typical: [f64; PRESENT],
     /// What it has to do with names that change places.
     pub swap: Swap,
@@ -139,12 +152,8 @@ impl Chance {
         u[MISSING] = missing;
         let sum: f64 = u.iter().sum();
         let mut u = u.map(|share| (share / sum).max(1e-12));
-        let repeated = frequencies.repeated.map(|share| share + 1e-9);
-        let sum: f64 = repeated.iter().sum();
         let mut typical = [0.0; PRESENT];
-        for level in 0..EQUAL {
-            typical[level] = TYPICAL_EQUAL * repeated[level] / sum;
-        }
+        typical[..EQUAL].copy_from_slice(&frequencies.spread(TYPICAL_EQUAL));
         typical[EQUAL..].copy_from_slice(&TYPICAL_UNEQUAL);
         if swap != Swap::Speaks {
             typical[SWAPPED] = 0.0;

@@ -5,7 +5,7 @@ use crate::model::pattern::Pattern;
 use crate::model::values::{EQUAL, ORDERED, UNLIKE};
 
 /// How far the dependence of a class of pairs is believed.
-pub(super) struct Belief {
+pub(in crate::model) struct Belief {
     /// Dependence of two fields counts up to so many times, either way.
     most: f64,
     /// Pairs that are added to a joint count, and to the one that independence gives.
@@ -17,7 +17,7 @@ pub(super) struct Belief {
 }
 
 /// Random pairs are many, so each level is counted by itself.
-pub(super) const OF_RANDOM_PAIRS: Belief = Belief {
+pub(in crate::model) const OF_RANDOM_PAIRS: Belief = Belief {
     most: 8.0,
     smoothing: 5.0,
     least_information: 0.0,
@@ -33,30 +33,30 @@ pub(super) const OF_MATCHES: Belief = Belief {
     group: |level| usize::from(level >= EQUAL) + usize::from(level >= ORDERED - UNLIKE),
 };
 
-/// Two fields that go together.
+/// Two fields that go together, of which each has so many levels of present values.
 #[derive(Clone, Debug)]
-pub struct DependentFields {
+pub struct DependentFields<const N: usize = ORDERED> {
     /// The fields.
     pub fields: [usize; 2],
     /// Logarithms of how many times more often than by independence two levels of present values come together.
-    pub logs: Vec<[f64; ORDERED]>,
+    pub logs: Vec<[f64; N]>,
     /// Mutual information.
     pub information: f64,
 }
 
 /// The tree of them.
 #[derive(Clone, Debug, Default)]
-pub struct Dependence {
+pub struct Dependence<const N: usize = ORDERED> {
     /// Its edges, the greatest information first.
-    pub edges: Vec<DependentFields>,
+    pub edges: Vec<DependentFields<N>>,
 }
 
-impl Dependence {
+impl<const N: usize> Dependence<N> {
     /// Logarithm of how many times more often the levels of a pattern come together than independence says.
     pub fn log(&self, pattern: Pattern) -> f64 {
-        let log = |edge: &DependentFields| {
+        let log = |edge: &DependentFields<N>| {
             let [a, b] = edge.fields.map(|field| pattern.level(field));
-            match a >= ORDERED || b >= ORDERED {
+            match a >= N || b >= N {
                 true => 0.0,
                 false => edge.logs[a][b],
             }
@@ -65,7 +65,7 @@ impl Dependence {
     }
 
     /// Learns from the pairs of a class.
-    pub(super) fn learn(joint: &JointLevels, belief: &Belief) -> Dependence {
+    pub(in crate::model) fn learn(joint: &JointLevels<N>, belief: &Belief) -> Dependence<N> {
         let mut edges = Vec::new();
         for a in 0..joint.fields {
             for b in 0..a {
@@ -90,20 +90,20 @@ impl Dependence {
 }
 
 /// How often the levels of two fields come together.
-type Joint = [[f64; ORDERED]; ORDERED];
+type Joint<const N: usize> = [[f64; N]; N];
 
 /// The same for all two fields.
-pub(super) struct JointLevels {
+pub(in crate::model) struct JointLevels<const N: usize = ORDERED> {
     fields: usize,
     /// Of the fields 1 and 0, 2 and 0, 2 and 1, 3 and 0, and so on.
-    tables: Vec<Joint>,
+    tables: Vec<Joint<N>>,
 }
 
-impl JointLevels {
-    pub fn new(fields: usize) -> JointLevels {
+impl<const N: usize> JointLevels<N> {
+    pub fn new(fields: usize) -> JointLevels<N> {
         JointLevels {
             fields,
-            tables: vec![[[0.0; ORDERED]; ORDERED]; fields * fields.saturating_sub(1) / 2],
+            tables: vec![[[0.0; N]; N]; fields * fields.saturating_sub(1) / 2],
         }
     }
 
@@ -114,7 +114,7 @@ impl JointLevels {
             let x = pattern.level(a);
             for (b, joint) in (0..a).zip(&mut tables) {
                 let y = pattern.level(b);
-                if x < ORDERED && y < ORDERED {
+                if x < N && y < N {
                     joint[x][y] += weight;
                 }
             }
@@ -122,16 +122,21 @@ impl JointLevels {
     }
 }
 
-fn edge(a: usize, b: usize, levels: &Joint, belief: &Belief) -> DependentFields {
+fn edge<const N: usize>(
+    a: usize,
+    b: usize,
+    levels: &Joint<N>,
+    belief: &Belief,
+) -> DependentFields<N> {
     let group = belief.group;
-    let mut joint = [[0.0; ORDERED]; ORDERED];
+    let mut joint = [[0.0; N]; N];
     for (x, row) in levels.iter().enumerate() {
         for (y, pairs) in row.iter().enumerate() {
             joint[group(x)][group(y)] += pairs;
         }
     }
     let rows = joint.map(|row| row.iter().sum::<f64>());
-    let mut columns = [0.0; ORDERED];
+    let mut columns = [0.0; N];
     for row in &joint {
         for (sum, n) in columns.iter_mut().zip(row) {
             *sum += n;
@@ -139,10 +144,10 @@ fn edge(a: usize, b: usize, levels: &Joint, belief: &Belief) -> DependentFields 
     }
     let all = rows.iter().sum::<f64>().max(1.0);
     let most = belief.most.ln();
-    let mut logs = [[0.0; ORDERED]; ORDERED];
+    let mut logs = [[0.0; N]; N];
     let mut information = 0.0;
-    for x in 0..ORDERED {
-        for y in 0..ORDERED {
+    for x in 0..N {
+        for y in 0..N {
             let by_chance = rows[x] * columns[y] / all;
             let log = ((joint[x][y] + belief.smoothing) / (by_chance + belief.smoothing)).ln();
             information += joint[x][y] * log / all;
@@ -152,7 +157,7 @@ fn edge(a: usize, b: usize, levels: &Joint, belief: &Belief) -> DependentFields 
     let of_levels = |x: usize| std::array::from_fn(|y| logs[group(x)][group(y)]);
     DependentFields {
         fields: [a, b],
-        logs: (0..ORDERED).map(of_levels).collect(),
+        logs: (0..N).map(of_levels).collect(),
         information,
     }
 }

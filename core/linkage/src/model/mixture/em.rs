@@ -6,10 +6,10 @@ use super::expected::Step;
 use super::shares::{cap_unlike, make_monotone};
 use super::{
     Chance, Dependence, Shares, Swap, ANCHOR_ROUNDS, CONVERGED, HOUSEHOLD_EQUAL, HOUSEHOLD_PAIRS,
-    LEAST_AGREEING, MOST_ROUNDS, PRIOR_PAIRS, RELATIVES_PAIRS, TOWARDS_RANDOM,
+    LEAST_AGREEING, MOST_ROUNDS, MOST_UNLIKE, PRIOR_PAIRS, RELATIVES_PAIRS, TOWARDS_RANDOM,
 };
 use crate::model::pattern::Pattern;
-use crate::model::values::{EQUAL, LEVELS, MISSING, PRESENT, SWAPPED};
+use crate::model::values::{EQUAL, LEVELS, MISSING, ORDERED, PRESENT, SWAPPED, UNLIKE_LEVELS};
 
 /// What stays the same during a fit.
 pub(super) struct Setting<'a> {
@@ -298,7 +298,7 @@ impl<'a> Setting<'a> {
             let all: f64 = shares.iter().sum();
             shares = shares.map(|share| share / all);
             if !is_personal {
-                cap_unlike(&mut shares);
+                cap_unlike(&mut shares[..PRESENT], UNLIKE_LEVELS, MOST_UNLIKE);
             }
             if of.swap == Swap::Silent {
                 shares[SWAPPED] = 1.0;
@@ -384,8 +384,8 @@ impl<'a> Setting<'a> {
                 shares[MISSING] = missing;
             }
             if is_match {
-                make_monotone(&mut shares, &of.u);
-                cap_unlike(&mut shares);
+                make_monotone(&mut shares[..ORDERED], &of.u[..ORDERED]);
+                cap_unlike(&mut shares[..PRESENT], UNLIKE_LEVELS, MOST_UNLIKE);
             }
             if of.swap == Swap::Silent {
                 shares[SWAPPED] = 1.0;

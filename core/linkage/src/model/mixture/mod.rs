@@ -17,6 +17,9 @@ pub use evidence::{EachPattern, Evidence, Family, Helpers, KnownPairs, PatternLo
 pub use expected::Step;
 pub use learn::{learn, Fit, FitInput};
 
+pub(in crate::model) use dependence::{JointLevels, OF_RANDOM_PAIRS};
+pub(in crate::model) use shares::{cap_unlike, make_monotone};
+
 use super::values::{EQUAL, LEVELS, ORDERED, PRESENT, UNLIKE};
 
 /// One number for each level of a field.

@@ -7,7 +7,7 @@ use twox_hash::XxHash3_64;
 use super::conventions::is_date_of_other_order;
 use super::level::{EQUAL, MISSING, ORDERED, SIMILAR, UNLIKE};
 use super::reading::sound_of;
-use super::{code, date, digits, Kind, Reading};
+use super::{code, date, digits, words, Kind, Reading};
 use base::Result;
 use signature::bits::{intersect_words, to_words};
 use signature::filter::{Builder, Shape};
@@ -16,7 +16,7 @@ use text::{normalize, Sound};
 // Words of a value: the identity, the description, words of the kind, the signature.
 const IDENTITY: usize = 0;
 const DESCRIPTION: usize = 1;
-const OWN: usize = 2;
+pub(super) const OWN: usize = 2;
 
 // The description: popcount in 16 bits, level of equality in 4, whether the kind's own words are there, 32 bits of
 // digits.
@@ -34,6 +34,8 @@ pub struct FieldLayout {
     kind: Kind,
     shape: Shape,
     reading: Option<Reading>,
+    /// How many words have room behind the signature.
+    most_words: usize,
 }
 
 /// A value that has been written: what the caller needs to know of it.
@@ -46,13 +48,13 @@ pub struct Value {
 /// Words of the kind itself.
 fn own_words(kind: Kind) -> usize {
     match kind {
-        Kind::Text | Kind::Name | Kind::Date => 0,
+        Kind::Text | Kind::Words | Kind::Name | Kind::Date => 0,
         Kind::Number | Kind::Phone => 1,
         Kind::Code | Kind::Email => 2,
     }
 }
 
-fn hash(bytes: &[u8]) -> u64 {
+pub(super) fn hash(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes).max(1)
 }
 
@@ -79,7 +81,19 @@ impl FieldLayout {
             kind,
             shape: Shape::new(5, p, 3)?,
             reading: None,
+            most_words: 0,
         })
+    }
+
+    /// The same field, whose values have so many weighted words besides.
+    pub fn with_words(self, most_words: usize) -> FieldLayout {
+        let most_words = most_words.min(words::MOST_WORDS);
+        FieldLayout { most_words, ..self }
+    }
+
+    /// How many weighted words of a value are compared.
+    pub fn most_words(&self) -> usize {
+        self.most_words
     }
 
     /// The same field, whose texts are read like this.
@@ -133,6 +147,13 @@ impl FieldLayout {
 
     /// Words of a value.
     pub fn words(&self) -> usize {
+        match self.most_words {
+            0 => self.words_at(),
+            most => self.words_at() + 1 + most,
+        }
+    }
+
+    pub(super) fn words_at(&self) -> usize {
         self.signature_at() + self.shape.m().div_ceil(64) as usize
     }
 
@@ -191,7 +212,7 @@ impl FieldLayout {
         }
         to[IDENTITY] = identity;
         match self.kind {
-            Kind::Text | Kind::Name => {
+            Kind::Text | Kind::Words | Kind::Name => {
                 if let Some(sound) = self.sound() {
                     to[OWN] = sound_of(text, sound)?;
                 }
@@ -243,9 +264,12 @@ impl FieldLayout {
         builder.add_normal(name.as_deref().unwrap_or(&normal));
         let view = builder.finish();
         let mut words = Vec::new();
-        let at = self.signature_at();
-        to_words(view.bits(), to.len() - at, &mut words);
-        to[at..].copy_from_slice(&words);
+        let (at, end) = (self.signature_at(), self.words_at());
+        to_words(view.bits(), end - at, &mut words);
+        to[at..end].copy_from_slice(&words);
+        if self.most_words > 0 {
+            words::write(&normal, &mut to[end..]);
+        }
         to[DESCRIPTION] |= u64::from(view.popcount());
         Ok(Value { identity })
     }
@@ -280,8 +304,8 @@ impl FieldLayout {
     }
 
     fn common(&self, a: &[u64], b: &[u64]) -> (u32, u32) {
-        let at = self.signature_at();
-        let common = intersect_words(&a[at..], &b[at..]);
+        let of = self.signature_at()..self.words_at();
+        let common = intersect_words(&a[of.clone()], &b[of]);
         let count = |value: &[u64]| value[DESCRIPTION] as u32 & 0xffff;
         (common, count(a) + count(b) - common)
     }
@@ -294,9 +318,18 @@ impl FieldLayout {
             .count() as u8
     }
 
-    fn unequal(&self, a: &[u64], b: &[u64]) -> u8 {
-        let has_own = a[DESCRIPTION] & b[DESCRIPTION] & HAS_OWN != 0;
+    /// Whether both values have words of the kind itself.
+    pub(super) fn has_own(&self, a: &[u64], b: &[u64]) -> bool {
+        a[DESCRIPTION] & b[DESCRIPTION] & HAS_OWN != 0
+    }
+
+    pub(super) fn unequal(&self, a: &[u64], b: &[u64]) -> u8 {
         match self.kind {
+            Kind::Words => {
+                let hundredths = 100.0 * self.similarity_of_things(a, b) + 1e-9;
+                let is_less = |&&least: &&u32| hundredths < f64::from(least);
+                SIMILAR.iter().filter(is_less).count() as u8
+            }
             Kind::Text | Kind::Name => match self.similar(a, b) {
                 UNLIKE_TEXTS.. if self.sound().is_some() && a[OWN] != 0 && a[OWN] == b[OWN] => {
                     UNLIKE_TEXTS - 1
@@ -307,7 +340,7 @@ impl FieldLayout {
                 true => 0,
                 false => 5,
             },
-            _ if !has_own => self.similar(a, b),
+            _ if !self.has_own(a, b) => self.similar(a, b),
             Kind::Date => date::compare(
                 (a[DESCRIPTION] >> DIGITS_AT) as u32,
                 (b[DESCRIPTION] >> DIGITS_AT) as u32,
@@ -339,6 +372,11 @@ impl FieldLayout {
 fn number(text: &str) -> Option<f64> {
     let number: f64 = text.trim().parse().ok()?;
     number.is_finite().then_some(number + 0.0)
+}
+
+/// Whether a text is a number, or an amount with its currency.
+pub fn is_number(text: &str) -> bool {
+    number(&Reading::Amount.read(text)).is_some()
 }
 
 /// How far two numbers agree, best first, from 0 to 5, by their difference as a share of the greater one.

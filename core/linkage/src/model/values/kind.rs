@@ -9,8 +9,10 @@ base::named! {
     /// How the values of a field are compared.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Kind {
-        /// Words: by the similarity of n-grams.
+        /// A few words: by the similarity of n-grams.
         Text = "text",
+        /// Many words, in any order: by what they weigh.
+        Words = "words",
         /// A name of a person.
         Name = "name",
         /// Year, month and day.
@@ -27,11 +29,13 @@ base::named! {
 }
 
 impl Kind {
-    /// The kind of this name.
+    /// The kind of this name, if fields of it can be asked for. What words weigh is not counted for fits of patterns, so
+    /// these have no fields of words.
     ///
     /// Errors: there is none.
     pub fn of_name(name: &str) -> Result<Kind> {
-        Kind::named(name).ok_or_else(|| {
+        let known = Kind::named(name).filter(|&kind| kind != Kind::Words);
+        known.ok_or_else(|| {
             Error::invalid(format!("unrecognized kind of field \"{name}\""))
                 .hint("Kinds are text, name, date, code, number, phone and email.")
         })

@@ -24,6 +24,9 @@ pub const LEVELS: usize = PRESENT + 1;
 /// So many of the lowest ordered levels count as unlike.
 pub const UNLIKE: usize = 2;
 
+/// These.
+pub const UNLIKE_LEVELS: std::ops::Range<usize> = ORDERED - UNLIKE..ORDERED;
+
 /// Least similarities of the levels of unequal texts, in hundredths.
 pub(super) const SIMILAR: [u32; 5] = [85, 70, 55, 40, 25];
 
@@ -109,7 +112,7 @@ pub fn meaning(kind: Kind, reading: Option<&Reading>, level: usize) -> &'static 
         }
         _ => {
             let words = match kind {
-                Kind::Text | Kind::Name => TEXTS,
+                Kind::Text | Kind::Words | Kind::Name => TEXTS,
                 Kind::Date => DATES,
                 Kind::Code => CODES,
                 Kind::Number => NUMBERS,

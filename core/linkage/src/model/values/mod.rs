@@ -10,12 +10,15 @@ mod level;
 mod reading;
 mod row;
 pub mod sketch;
+pub mod things;
+pub mod words;
 
 pub use conventions::{is_plain_date, Conventions, Odd};
-pub use encode::{FieldLayout, Value};
+pub use encode::{is_number, FieldLayout, Value};
 pub use kind::Kind;
 pub use level::{
     equal_level, last_level, meaning, EQUAL, LEVELS, MISSING, ORDERED, PRESENT, SWAPPED, UNLIKE,
+    UNLIKE_LEVELS,
 };
 pub use reading::{date_formats, Reading};
 pub use row::RowLayout;

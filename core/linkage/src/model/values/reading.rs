@@ -15,6 +15,9 @@ use text::{for_each_sound, DateFormats, Sound};
 /// The name of [`Reading::Mailbox`].
 const MAILBOX: &str = "mailbox";
 
+/// The name of [`Reading::Amount`].
+const AMOUNT: &str = "amount";
+
 /// Characters of a name that messages show.
 const LONGEST: usize = 40;
 
@@ -29,6 +32,8 @@ pub enum Reading {
     Dates(String, Arc<DateFormats>),
     /// Names: how they sound, besides how they are written.
     Sound(Sound),
+    /// Numbers: an amount may have its currency before it, and commas between thousands.
+    Amount,
 }
 
 impl Reading {
@@ -65,10 +70,11 @@ impl Reading {
             Kind::Date => Reading::dates(name),
             Kind::Name => name.parse().map(Reading::Sound),
             Kind::Text | Kind::Email if name == MAILBOX => Ok(Reading::Mailbox),
+            Kind::Number if name == AMOUNT => Ok(Reading::Amount),
             _ => Err(Error::invalid(format!("fields of kind {kind} are not read as \"{}\"", shortened(name, LONGEST)),
             )
             .hint("Write phone(DE) with a region, date(DD.MM.YYYY) with a format or date(DD.MM.YYYY|YYYY-MM-DD) with \
-                several, name(double_metaphone) with an algorithm, text(mailbox) or email(mailbox).")),
+                several, name(double_metaphone) with an algorithm, number(amount), text(mailbox) or email(mailbox).")),
         }
     }
 
@@ -79,6 +85,7 @@ impl Reading {
             Reading::Mailbox => MAILBOX,
             Reading::Dates(format, _) => format,
             Reading::Sound(sound) => sound.name(),
+            Reading::Amount => AMOUNT,
         }
     }
 
@@ -89,6 +96,7 @@ impl Reading {
             Reading::Mailbox => email_or_none(text).map(|email| email.text()),
             // Only whole dates: the digits of anything else are as good where they stand.
             Reading::Dates(_, formats) => formats.date_if_written(text),
+            Reading::Amount => amount(text),
             Reading::Sound(_) => None,
         };
         read.map_or(Cow::Borrowed(text), Cow::Owned)
@@ -102,6 +110,20 @@ pub fn date_formats(names: &str) -> impl Iterator<Item = &str> {
         quoted ^= c == '"';
         c == '|' && !quoted
     })
+}
+
+/// The number of an amount that is not written as a plain number.
+fn amount(text: &str) -> Option<String> {
+    let number = text.trim().trim_start_matches(['$', '€', '£']).trim_start();
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let is_group = |group: &str| group.len() == 3 && group.bytes().all(|b| b.is_ascii_digit());
+    if !whole.split(',').skip(1).all(is_group) {
+        return None;
+    }
+    match fraction {
+        "" => Some(whole.replace(',', "")),
+        _ => Some(format!("{}.{fraction}", whole.replace(',', ""))),
+    }
 }
 
 /// How a name sounds: a hash of the codes of its words; 0 if they have none.
@@ -163,6 +185,10 @@ mod tests {
                 "m.m@web.example",
             ),
             (Kind::Email, "mailbox", "none", "none"),
+            (Kind::Number, "amount", "$1,234.50", "1234.50"),
+            (Kind::Number, "amount", " € 12,345", "12345"),
+            (Kind::Number, "amount", "1,5", "1,5"),
+            (Kind::Number, "amount", "-7", "-7"),
             (Kind::Date, "DD.MM.YYYY", "27.05.1964", "19640527"),
             (Kind::Date, "DD.MM.YYYY", "7.5.1964", "19640507"),
             // a month 86 costs the month, not the date

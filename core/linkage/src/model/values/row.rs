@@ -72,6 +72,23 @@ impl RowLayout {
         FieldLayout::set_level(&mut row[self.range(field)], level);
     }
 
+    /// Sets what the words of a field's value weigh, as [`FieldLayout::weigh`] does.
+    pub fn weigh(&self, row: &mut [u64], field: usize, records: u64, with: impl FnMut(u64) -> u64) {
+        self.fields[field].weigh(&mut row[self.range(field)], records, with);
+    }
+
+    /// The levels of two rows of things, and the sum of the similarities of their fields.
+    pub fn agreement(&self, a: &[u64], b: &[u64]) -> (Pattern, f64) {
+        let (mut pattern, mut sum) = (Pattern::default(), 0.0);
+        for (i, field) in self.fields.iter().enumerate() {
+            let range = self.range(i);
+            let agreement = field.agreement(&a[range.clone()], &b[range]);
+            pattern.set(i, agreement.level);
+            sum += agreement.similarity;
+        }
+        (pattern, sum)
+    }
+
     /// The levels of two rows.
     #[inline]
     pub fn pattern(&self, a: &[u64], b: &[u64]) -> Pattern {

@@ -144,7 +144,10 @@ fn other_versions_are_refused() {
     assert_eq!(message, "match model has format version 7");
     assert_eq!(
         (kind, &*detail),
-        (ErrorKind::NotSupported, "This release knows version 1.")
+        (
+            ErrorKind::NotSupported,
+            "This release knows the versions 1 and 2."
+        )
     );
     let (kind, message, _) = with("/rules", json!(2));
     assert_eq!(
