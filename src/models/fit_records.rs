@@ -337,7 +337,9 @@ fn settle_fields(
             (None, _) => guess::kind(&wish.name, is_date(of_type), is_fraction(of_type), seen),
         };
         let guessed_personal = guess::is_personal(&wish.name, seen);
+        // of things that are the same numbers are near each other
         let says_who = guessed_personal || guess::is_surname(&wish.name) || kind == Kind::Date;
+        let says_who = says_who || fields.are_things && kind == Kind::Number;
         if !says_who && !seen.could_be_personal() && seen.is_unique(smaller) {
             if fields.are_guessed {
                 fields.left_out.push(LeftOut {
