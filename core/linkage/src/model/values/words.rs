@@ -5,6 +5,8 @@
 //! each of them, in the order of their hashes. Weights depend on how many records have a word, so they are set when all
 //! records have been read. They are whole numbers of 2^-16 bits: their sum does not depend on the order.
 
+use std::collections::HashSet;
+
 use super::encode::hash;
 
 /// Most words of a text that are compared.
@@ -52,10 +54,9 @@ pub fn room(length: usize) -> usize {
 /// Gives each different word of a text to `each`, with whether it is plain. `normal`: its normal form, words between
 /// underscores.
 pub fn each_word(normal: &str, mut each: impl FnMut(u64, bool)) {
-    let mut seen = Vec::new();
+    let mut seen = HashSet::new();
     let mut once = |word: u64, is_plain| {
-        if !seen.contains(&word) {
-            seen.push(word);
+        if seen.insert(word) {
             each(word, is_plain);
         }
     };
