@@ -5,8 +5,8 @@ use base::Error;
 
 use super::{MatchModel, PlannedSearch, Search, Status};
 
-/// Below this share of the matches, as far as it can be known, what the searches miss is worth a word. Where that is .95,
-/// the truth was .90 or less.
+/// Below this share of the matches, as far as it can be known, what the searches miss is worth a word. Where it was .94,
+/// they found .90, and where it was less, mostly less.
 const LEAST_RECALL: f64 = 0.95;
 
 /// Two expectations may differ by this factor; and by so many matches they differ by chance.
