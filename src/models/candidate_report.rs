@@ -51,7 +51,7 @@ fn report(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> 
         let mut found = Found::default();
         match &planned.search {
             Search::Scan { .. } => found.pairs = records.all_pairs as u64,
-            search @ Search::Equal { .. } => {
+            search @ (Search::Equal { .. } | Search::Crosswise { .. }) => {
                 found = records.search(search, None, memory / 4, |_, _| ());
             }
             search @ Search::Similar { .. } => {

@@ -91,6 +91,24 @@ fn similar_searches(model: &MatchModel) -> Vec<Search> {
         .collect()
 }
 
+/// Searches for names that have changed places, of which one may be missing, with each other field that tells most.
+fn crosswise_searches(model: &MatchModel) -> Vec<Search> {
+    let Some(swap) = model.swap else {
+        return Vec::new();
+    };
+    let mut fields = telling(model, SIMILAR_FIELDS);
+    fields.retain(|field| !swap.contains(field));
+    let with = |field| Search::Crosswise {
+        fields: vec![field],
+        most: MOST_OF_TWO,
+    };
+    let alone = Search::Crosswise {
+        fields: Vec::new(),
+        most: MOST_OF_ONE,
+    };
+    fields.into_iter().map(with).chain([alone]).collect()
+}
+
 /// Searches by equality of one field, in larger blocks.
 fn larger_searches(model: &MatchModel) -> impl Iterator<Item = Search> {
     let fields = telling(model, SIMILAR_FIELDS).into_iter();
@@ -202,7 +220,8 @@ pub fn plan(
         let equal: Vec<&Search> = chosen.iter().map(|c| &searches[c.search]).collect();
         let similar = similar_searches(model);
         let larger = larger_searches(model);
-        let searches: Vec<Search> = similar.into_iter().chain(larger).collect();
+        let crosswise = crosswise_searches(model);
+        let searches: Vec<Search> = (similar.into_iter().chain(larger).chain(crosswise)).collect();
         let least_share = |search: &Search| match search {
             Search::Similar { .. } => 0.0,
             _ => LEAST_SHARE,

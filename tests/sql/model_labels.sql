@@ -30,7 +30,8 @@ BEGIN
         GROUP BY ident_normalize(%1$I, true), ident_normalize(%2$I, true)) AS blocks WHERE n <= 40', x, y, '') INTO found;
     RETURN found;
 END $$;
-SELECT count(*) > 1 AS some, bool_or(runs) AS runs, count(recall) = 0 AS not_predicted, bool_and(pairs > 0 AND pairs = counted(m[1], m[2])) AS exact
+-- names are equal in either order, which are more
+SELECT count(*) > 1 AS some, bool_or(runs) AS runs, count(recall) = 0 AS not_predicted, bool_and(pairs > 0 AND CASE WHEN m <@ '{given_name,surname}' THEN pairs > counted(m[1], m[2]) ELSE pairs = counted(m[1], m[2]) END) AS exact
 FROM models, bloom_model_candidates('people', 'rec_id', model), regexp_match(search, '^equal (\w+) and (\w+),') AS m WHERE name = 'none' AND m IS NOT NULL;
 SELECT search, pairs = (SELECT count(*) * (count(*) - 1) / 2 FROM people) AS all_pairs, runs FROM models, bloom_model_candidates('people', 'rec_id', model) WHERE name = 'none' AND search LIKE 'all%';
 -- Below the limit of pairs, the searches by equality take the place of the scan.

@@ -112,5 +112,16 @@ SELECT count(*) FROM bloom_model_duplicates('people', 'id', with_searches(:model
 SELECT count(*) FROM bloom_model_duplicates('people', 'id', with_searches(:model, by_similarity('["nothing"]', 40)));
 SELECT count(*) FROM bloom_model_duplicates('people', 'id', with_searches(:model, by_similarity('["surname"]', 101)));
 SELECT count(*) FROM bloom_model_duplicates('people', 'id', with_searches(:model, by_similarity('["surname"]', 40, 1)));
+-- Names that have changed places: both of them, or one where the other is missing.
+CREATE TABLE moved (id text, given_name text, surname text, born text, street text, city text);
+INSERT INTO moved VALUES ('1', 'katharina', 'oberhauser', NULL, NULL, NULL), ('2', 'oberhauser', 'katharina', NULL, NULL, NULL), ('3', 'oberhauser', NULL, NULL, NULL, 'weiden'), ('4', NULL, 'oberhauser', '1951-03-12', NULL, 'weiden'),
+    ('5', 'friedrich', 'friedrich', NULL, NULL, 'weiden'), ('6', NULL, 'friedrich', NULL, NULL, 'weiden'), ('7', 'unna', NULL, NULL, NULL, 'weiden');
+CREATE FUNCTION found(search text) RETURNS text LANGUAGE sql AS $$
+    SELECT string_agg(a || b, ' ' ORDER BY a, b) FROM bloom_model_duplicates('moved', 'id', with_searches((SELECT model FROM fitted), format('[{%s, "pairs_per_record": 0, "matches_per_record": 0}]', search)::jsonb), 0) $$;
+SELECT search, found(search) FROM unnest(ARRAY['"equal": ["given_name", "surname"], "most": 5', '"equal": ["given_name"], "most": 5', '"crosswise": [], "most": 5', '"crosswise": ["city"], "most": 5', '"crosswise": [], "most": 3']) AS search;
+SELECT search, pairs FROM bloom_model_candidates('moved', 'id', with_searches(:model, '[{"crosswise": ["city"], "most": 40, "pairs_per_record": 0, "matches_per_record": 0}]'));
+SELECT field, a, b, level FROM bloom_model_explain(:model, '{"given_name": "oberhauser", "city": "weiden"}', '{"given_name": "katharina", "surname": "oberhauser"}') WHERE field IN ('given_name', 'surname');
+SELECT found('"crosswise": ["surname"], "most": 5');
+SELECT bloom_model_duplicates('moved', 'id', jsonb_set(with_searches(:model, '[{"crosswise": [], "most": 5, "pairs_per_record": 0, "matches_per_record": 0}]'), '{swap}', 'null'));
 SET client_min_messages = warning;
 DROP SCHEMA model_similar CASCADE;

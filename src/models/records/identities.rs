@@ -36,10 +36,10 @@ impl Identities {
         self.records += 1;
     }
 
-    /// Gives every record and what its values in these fields come to, to `each`. Records that lack one of them are
-    /// left out, unless `missing_too`. No more records can be added afterwards.
-    pub fn each(&mut self, fields: &[usize], missing_too: bool, mut each: impl FnMut(u32, u64)) {
+    /// Gives every record and its identities in these fields to `each`. No more records can be added afterwards.
+    fn each_row(&mut self, fields: &[usize], mut each: impl FnMut(u32, &mut [u64])) {
         let mut blocks = vec![Vec::new(); fields.len()];
+        let mut row = vec![0; fields.len()];
         let mut begin = 0;
         while begin < self.records {
             check_for_interrupts();
@@ -48,14 +48,23 @@ impl Identities {
                 self.columns[field].read(begin.into()..(begin + some).into(), block);
             }
             for i in 0..some {
-                let identities = blocks.iter().map(|block| block[i as usize]);
-                if missing_too || identities.clone().all(|identity| identity != 0) {
-                    let all = identities.fold(0, |all, identity| mix(all ^ identity));
-                    each(begin + i, all);
+                for (identity, block) in row.iter_mut().zip(&blocks) {
+                    *identity = block[i as usize];
                 }
+                each(begin + i, &mut row);
             }
             begin += some;
         }
+    }
+
+    /// Gives every record and what its values in these fields come to, to `each`. Records that lack one of them are
+    /// left out, unless `missing_too`. No more records can be added afterwards.
+    pub fn each(&mut self, fields: &[usize], missing_too: bool, mut each: impl FnMut(u32, u64)) {
+        self.each_row(fields, |record, row| {
+            if missing_too || !row.contains(&0) {
+                each(record, together(row));
+            }
+        });
     }
 
     /// The records in blocks of those that have equal values in these fields. Two different values count as equal where
@@ -65,6 +74,53 @@ impl Identities {
             self.each(fields, missing_too, each)
         })
     }
+
+    /// The same, of records that have all these values, in whichever of the fields each is.
+    pub fn blocks_in_any_order(&mut self, fields: &[usize], memory: usize) -> Blocks {
+        Blocks::sort(self.records, memory, |each| {
+            self.each_row(fields, |record, row| {
+                row.sort_unstable();
+                if row[0] != 0 {
+                    each(record, together(row));
+                }
+            });
+        })
+    }
+
+    /// The records in blocks of those that have equal values in these fields, and in one of two others, whichever of the
+    /// two it is in each record. A record may be in two blocks.
+    pub fn blocks_of_either(
+        &mut self,
+        names: [usize; 2],
+        fields: &[usize],
+        memory: usize,
+    ) -> Blocks {
+        let all: Vec<usize> = names.into_iter().chain(fields.iter().copied()).collect();
+        Blocks::sort(self.records, memory, |each| {
+            self.each_row(&all, |record, row| {
+                let (&mut [first, second], fields) = row.split_at_mut(2) else {
+                    return;
+                };
+                if fields.contains(&0) {
+                    return;
+                }
+                let of_fields = together(fields);
+                if first != 0 {
+                    each(record, mix(of_fields ^ first));
+                }
+                if second != 0 && second != first {
+                    each(record, mix(of_fields ^ second));
+                }
+            });
+        })
+    }
+}
+
+/// What the identities of several values come to.
+fn together(identities: &[u64]) -> u64 {
+    identities
+        .iter()
+        .fold(0, |all, identity| mix(all ^ identity))
 }
 
 /// Records, those with equal values one behind the other.

@@ -181,6 +181,11 @@ impl RowStore {
         });
     }
 
+    /// Two fields whose values may have changed places.
+    pub fn swap(&self) -> Option<[usize; 2]> {
+        self.layout.swap()
+    }
+
     /// How many pairs all records make; of two relations, where `second` is the first record of the second one, those
     /// of a record of each.
     pub fn pairs(&self, second: Option<u32>) -> f64 {

@@ -104,7 +104,8 @@ impl Block {
             for (i, &x) in left.iter().enumerate() {
                 check_for_interrupts();
                 let others = right.unwrap_or(&left[i + 1..]).iter();
-                for &y in others.filter(|&&y| wanted.is_pair(x, y)) {
+                // a record may be in a block twice
+                for &y in others.filter(|&&y| x < y && wanted.is_pair(x, y)) {
                     each(x, y);
                 }
             }

@@ -35,8 +35,19 @@ impl PreparedRecords {
             }
             Search::Equal { fields, most } => {
                 progress::phase(phases::SEARCHING_EQUAL, None);
-                let blocks = self.identities.blocks(fields, false, memory);
+                let swap = self.store.swap();
+                let blocks = match swap.filter(|[a, b]| *fields == [*a.min(b), *a.max(b)]) {
+                    Some(_) => self.identities.blocks_in_any_order(fields, memory),
+                    None => self.identities.blocks(fields, false, memory),
+                };
                 pairs_of_blocks(blocks, *most, wanted, &mut found, &mut each);
+            }
+            Search::Crosswise { fields, most } => {
+                progress::phase(phases::SEARCHING_EQUAL, None);
+                if let Some(names) = self.store.swap() {
+                    let blocks = self.identities.blocks_of_either(names, fields, memory);
+                    pairs_of_blocks(blocks, *most, wanted, &mut found, &mut each);
+                }
             }
             Search::Similar {
                 fields,

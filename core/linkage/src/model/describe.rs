@@ -122,6 +122,14 @@ impl MatchModel {
             Search::Equal { fields, most } => {
                 format!("equal {}, blocks of {most} records at most", names(fields))
             }
+            Search::Crosswise { fields, most } => {
+                let swap = self.swap.unwrap_or_default();
+                let [one, other] = swap.map(|name| names(&[name]));
+                let mut all = vec![format!("{one} or {other} in either field")];
+                all.extend(fields.iter().map(|field| names(&[*field])));
+                let all = all.join(" and ");
+                format!("equal {all}, blocks of {most} records at most")
+            }
         }
     }
 
@@ -241,6 +249,14 @@ mod tests {
                 fields: vec![2],
                 most: 5,
             },
+            Search::Crosswise {
+                fields: vec![],
+                most: 5,
+            },
+            Search::Crosswise {
+                fields: vec![2, 3],
+                most: 40,
+            },
         ];
         assert_eq!(
             searches.map(|search| model.search_meaning(&search)),
@@ -249,6 +265,8 @@ mod tests {
                 "similar given_name and surname, 1.00 or more each, blocks of 40 records at most",
                 "all pairs with a mean similarity of 0.05 or more",
                 "equal dob, blocks of 5 records at most",
+                "equal given_name or surname in either field, blocks of 5 records at most",
+                "equal given_name or surname in either field and dob and city, blocks of 40 records at most",
             ]
         );
     }

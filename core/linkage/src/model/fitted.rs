@@ -79,6 +79,14 @@ pub enum Search {
         /// Larger blocks are left out.
         most: u32,
     },
+    /// Records of which one has as one name what the other has as the other name, or as the same one, and that are equal in
+    /// these fields besides, in blocks of at most so many records. The names are those that may have changed places.
+    Crosswise {
+        /// Numbers of fields that are not these names, ascending; maybe none.
+        fields: Vec<usize>,
+        /// Larger blocks are left out.
+        most: u32,
+    },
     /// Records that are similar in one field or two, in blocks of at most so many records that have parts of their
     /// sketches in common.
     Similar {
@@ -101,7 +109,7 @@ impl Search {
     /// Whether a pair that the search has come across is one that it is for.
     pub fn takes(&self, pattern: Pattern) -> bool {
         match self {
-            Search::Equal { .. } | Search::Scan { .. } => true,
+            Search::Equal { .. } | Search::Crosswise { .. } | Search::Scan { .. } => true,
             Search::Similar { fields, least, .. } => fields.iter().all(|&field| {
                 let level = pattern.level(field);
                 level == SWAPPED || level <= last_level(*least)

@@ -96,7 +96,7 @@ fn model_of_pairs(top: &Place<'_>) -> Result<MatchModel> {
     }
     let searches = top.member("searches")?;
     let searches = searches.items(MOST_SEARCHES)?;
-    let searches = searches.map(|item| search(&item, &names));
+    let searches = searches.map(|item| search(&item, &names, swap));
     let searches = searches.collect::<Result<_>>()?;
     Ok(MatchModel {
         status,
@@ -314,12 +314,15 @@ fn other_class(place: &Place<'_>, fields: &[FieldModel], names: &[&str]) -> Resu
     })
 }
 
-fn search(place: &Place<'_>, names: &[&str]) -> Result<PlannedSearch> {
+fn search(place: &Place<'_>, names: &[&str], swap: Option<[usize; 2]>) -> Result<PlannedSearch> {
     let most = || place.member("most")?.whole(2..=MOST_OF_BLOCK);
-    let ways = ["equal", "similar", "scan"].map(|way| place.find(way));
-    let search = match ways {
-        [Ok(Some(equal)), Ok(None), Ok(None)] => {
-            let mut chosen = several(&equal, names)?;
+    let mut ways = Vec::new();
+    for way in ["equal", "crosswise", "similar", "scan"] {
+        ways.extend(place.find(way)?.map(|place| (way, place)));
+    }
+    let search = match &ways[..] {
+        [("equal", equal)] => {
+            let mut chosen = several(equal, names)?;
             if chosen.is_empty() {
                 return Err(equal.invalid("It must be an array of names of fields."));
             }
@@ -329,8 +332,24 @@ fn search(place: &Place<'_>, names: &[&str]) -> Result<PlannedSearch> {
                 most: most()?,
             }
         }
-        [Ok(None), Ok(Some(similar)), Ok(None)] => {
-            let mut chosen = several(&similar, names)?;
+        [("crosswise", besides)] => {
+            let mut chosen = several(besides, names)?;
+            let Some(swap) = swap else {
+                return Err(besides.invalid("The model has no fields whose values change places."));
+            };
+            if chosen.iter().any(|field| swap.contains(field)) {
+                return Err(besides.invalid(
+                    "It must be an array of names of fields other than those whose values change places.",
+                ));
+            }
+            chosen.sort_unstable();
+            Search::Crosswise {
+                fields: chosen,
+                most: most()?,
+            }
+        }
+        [("similar", similar)] => {
+            let mut chosen = several(similar, names)?;
             if !(1..=2).contains(&chosen.len()) {
                 return Err(similar.invalid("It must be an array of one or two names of fields."));
             }
@@ -341,12 +360,12 @@ fn search(place: &Place<'_>, names: &[&str]) -> Result<PlannedSearch> {
                 most: most()?,
             }
         }
-        [Ok(None), Ok(None), Ok(Some(scan))] => Search::Scan {
+        [("scan", scan)] => Search::Scan {
             least: scan.whole(0..=100)?,
         },
-        [Err(error), ..] | [_, Err(error), _] | [.., Err(error)] => return Err(error),
         _ => {
-            return Err(place.invalid("A search has one of the members equal, similar and scan."));
+            return Err(place
+                .invalid("A search has one of the members equal, crosswise, similar and scan."));
         }
     };
     Ok(PlannedSearch {

@@ -143,6 +143,7 @@ fn search<'m>(search: &PlannedSearch, name: &impl Fn(usize) -> &'m str) -> Resul
     let names = |fields: &[usize]| fields.iter().map(|&k| name(k)).collect::<Value>();
     let mut written = match &search.search {
         Search::Equal { fields, most } => json!({"equal": names(fields), "most": most}),
+        Search::Crosswise { fields, most } => json!({"crosswise": names(fields), "most": most}),
         Search::Similar {
             fields,
             least,

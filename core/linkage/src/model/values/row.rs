@@ -1,6 +1,6 @@
 //! A record's fields, one behind the other.
 
-use super::level::{EQUAL, LEVELS, SWAPPED};
+use super::level::{EQUAL, LEVELS, MISSING, SWAPPED};
 use super::{FieldLayout, Value};
 use crate::model::{Pattern, MOST_FIELDS};
 use base::Result;
@@ -98,9 +98,11 @@ impl RowLayout {
             pattern.set(i, field.level(&a[range.clone()], &b[range]));
         }
         if let Some([x, y]) = self.swap {
-            let unlike =
-                |field: usize| (ALIKE as usize + 1..SWAPPED).contains(&pattern.level(field));
-            if unlike(x) && unlike(y) && self.crosswise(a, b, x, y) && self.crosswise(a, b, y, x) {
+            let differs = |field: usize| {
+                let level = pattern.level(field);
+                level == MISSING || (ALIKE as usize + 1..SWAPPED).contains(&level)
+            };
+            if differs(x) && differs(y) && self.are_crosswise(a, b, [x, y]) {
                 pattern.replace(x, SWAPPED as u8);
                 pattern.replace(y, SWAPPED as u8);
             }
@@ -108,9 +110,14 @@ impl RowLayout {
         pattern
     }
 
-    /// Whether field `x` of `a` and field `y` of `b` are alike.
-    fn crosswise(&self, a: &[u64], b: &[u64], x: usize, y: usize) -> bool {
-        self.fields[x].level(self.value(a, x), self.value(b, y)) <= ALIKE
+    /// Whether field `x` of `a` and field `y` of `b` are alike, and the other way round. What is missing of one of the
+    /// two ways says nothing: a record of a single name may have it in either field.
+    fn are_crosswise(&self, a: &[u64], b: &[u64], [x, y]: [usize; 2]) -> bool {
+        let ways = [(x, y), (y, x)].map(|(of_a, of_b)| {
+            self.fields[x].level(self.value(a, of_a), self.value(b, of_b)) as usize
+        });
+        ways.iter().any(|&level| level != MISSING)
+            && (ways.iter()).all(|&level| level == MISSING || level <= ALIKE as usize)
     }
 
     /// The two fields whose values may have changed places.
@@ -129,5 +136,47 @@ impl RowLayout {
             }
         }
         (n >= least.max(1)).then(|| sum / n as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::values::Kind;
+
+    fn levels(a: [&str; 2], b: [&str; 2]) -> [usize; 2] {
+        let name = FieldLayout::new(Kind::Name, 12).unwrap();
+        let layout = RowLayout::new(vec![name.clone(), name], Some([0, 1]));
+        let [a, b] = [a, b].map(|names| {
+            let mut row = vec![0; layout.words()];
+            for (field, name) in names.into_iter().enumerate() {
+                layout
+                    .write(&mut row, field, name, &mut Vec::new())
+                    .unwrap();
+            }
+            row
+        });
+        let [one, other] = [layout.pattern(&a, &b), layout.pattern(&b, &a)];
+        assert_eq!(one, other);
+        [0, 1].map(|field| one.level(field))
+    }
+
+    #[test]
+    fn names_change_places() {
+        let swapped = [SWAPPED; 2];
+        assert_eq!(levels(["anna", "berger"], ["berger", "anna"]), swapped);
+        assert_eq!(
+            levels(["anna", "steinbacher"], ["steimbacher", "anna"]),
+            swapped
+        );
+        // a single name may be in either field
+        assert_eq!(levels(["berger", ""], ["anna", "berger"]), swapped);
+        assert_eq!(levels(["", "anna"], ["anna", "berger"]), swapped);
+        assert_eq!(levels(["berger", ""], ["", "berger"]), swapped);
+        // what is alike where it stands has not moved, and one name must not speak against it
+        assert_eq!(levels(["anna", "anna"], ["anna", ""]), [0, MISSING]);
+        assert_ne!(levels(["anna", "berger"], ["berger", "otto"]), swapped);
+        assert_eq!(levels(["anna", ""], ["", "otto"]), [MISSING; 2]);
+        assert_eq!(levels(["", ""], ["anna", "otto"]), [MISSING; 2]);
     }
 }

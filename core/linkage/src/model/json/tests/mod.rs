@@ -152,6 +152,14 @@ fn models() -> impl Strategy<Value = MatchModel> {
             pairs_per_record: counts.0,
             matches_per_record: counts.1,
         });
+        model.searches.push(PlannedSearch {
+            search: Search::Crosswise {
+                fields: vec![2; usize::from(linkage)],
+                most: 5,
+            },
+            pairs_per_record: counts.1,
+            matches_per_record: counts.0,
+        });
         model
     })
 }

@@ -92,6 +92,10 @@ const IMPOSSIBLE: &str = r#"
 /searches/1/least := 101 => searches[1].least is 101
 /searches/1/similar := [] => searches[1].similar is an array of 0
 /searches/1/most := 1 => searches[1].most is 1
+/searches/1/crosswise := [] => searches[1] is an object
+/searches/0 := {"crosswise": ["x"], "most": 5} => searches[0].crosswise[0] is "x"
+/searches/0 := {"crosswise": ["dob", "surname"], "most": 5} => searches[0].crosswise is an array of 2
+/searches/0 := {"crosswise": [], "most": 1} => searches[0].most is 1
 /searches/2/scan := 101 => searches[2].scan is 101
 /left_out/id := 1 => left_out.id is 1
 /warnings := {} => warnings is an object
