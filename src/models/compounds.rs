@@ -47,7 +47,7 @@ impl<'m> Compounds<'m> {
         }
         let normal = |(field, value): (&FieldModel, &str)| match field.layout.kind() {
             // digits stand in other digits by chance
-            Kind::Date | Kind::Number | Kind::Phone => String::new(),
+            Kind::Date | Kind::Day | Kind::Number | Kind::Phone => String::new(),
             _ if value.len() > LONGEST => String::new(),
             _ => field.layout.normal(value).or_raise(),
         };

@@ -327,6 +327,11 @@ fn settle_fields(
             continue;
         }
         let of_type = tables[0].columns[i].type_oid;
+        let guessed_personal = guess::is_personal(&wish.name, seen);
+        let personal = match fields.personal {
+            Some(names) => names.contains(&wish.name),
+            None => guessed_personal,
+        };
         let (kind, reading) = match (wish.kind, &wish.reading) {
             (Some(kind), Some(reading)) => (kind, Some(reading.clone())),
             (Some(Kind::Number), None) if fields.are_things => {
@@ -336,9 +341,15 @@ fn settle_fields(
             (Some(kind), None) => (kind, guess::reading(kind, seen)),
             (None, _) => guess::kind(&wish.name, is_date(of_type), is_fraction(of_type), seen),
         };
-        let guessed_personal = guess::is_personal(&wish.name, seen);
+        // Dates within some years are of what happened, on the same day or some days apart; those of birth are mistyped.
+        let is_birth = personal || guessed_personal || seen.could_be_personal();
+        let kind = match kind {
+            Kind::Date if wish.kind.is_none() && !is_birth => Kind::Day,
+            kind => kind,
+        };
         // of things that are the same numbers are near each other
-        let says_who = guessed_personal || guess::is_surname(&wish.name) || kind == Kind::Date;
+        let says_who = guessed_personal || guess::is_surname(&wish.name);
+        let says_who = says_who || matches!(kind, Kind::Date | Kind::Day);
         let says_who = says_who || fields.are_things && kind == Kind::Number;
         if !says_who && !seen.could_be_personal() && seen.is_unique(smaller) {
             if fields.are_guessed {
@@ -353,10 +364,6 @@ fn settle_fields(
             }
             warnings.push(warnings::unique(&wish.name));
         }
-        let personal = match fields.personal {
-            Some(names) => names.contains(&wish.name),
-            None => guessed_personal,
-        };
         let layout = FieldLayout::new(kind, seen.usual_length()).or_raise();
         let has_words = kind == Kind::Words || kind == Kind::Text && seen.are_of_words();
         let layout = match fields.are_things && has_words {

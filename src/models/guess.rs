@@ -318,8 +318,8 @@ pub fn kind_of_thing(is_date: bool, seen: &Seen) -> (Kind, Option<Reading>) {
 pub fn reading(kind: Kind, seen: &Seen) -> Option<Reading> {
     match kind {
         // Eight digits are year, month and day without a format.
-        Kind::Date if seen.are_dates() => None,
-        Kind::Date => seen.conventions.date_format(),
+        Kind::Date | Kind::Day if seen.are_dates() => None,
+        Kind::Date | Kind::Day => seen.conventions.date_format(),
         Kind::Phone => seen.conventions.phone_region(),
         Kind::Email => Some(Reading::Mailbox),
         Kind::Name => Some(Reading::Sound(Sound::DoubleMetaphone)),

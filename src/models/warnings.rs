@@ -102,7 +102,7 @@ impl Unread {
         let (kind, reading) = (field.layout.kind(), field.layout.reading());
         let odd = match (kind, reading) {
             (Kind::Text, None) => seen.conventions.odd_texts(),
-            (Kind::Date, first) => {
+            (Kind::Date | Kind::Day, first) => {
                 let written = seen.conventions.date_format();
                 let first = first.or(written.as_ref());
                 let first = first.map_or("YYYYMMDD", Reading::name);
@@ -128,7 +128,7 @@ impl Unread {
             }
             Odd::Unreadable(n) => {
                 let what = match kind {
-                    Kind::Date => "a date",
+                    Kind::Date | Kind::Day => "a date",
                     Kind::Phone => "a telephone",
                     _ => "an e-mail address",
                 };

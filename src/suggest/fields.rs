@@ -70,7 +70,7 @@ fn signed(
         pg_sys::DATEOID => Some(sql!("{functions}ident_date_or_null({name})")),
         pg_sys::TIMESTAMPOID => Some(sql!("{functions}ident_date_or_null({name}::date)")),
         pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID => Some(match field {
-            (Kind::Date, Some(reading)) => {
+            (Kind::Date | Kind::Day, Some(reading)) => {
                 let formats = Sql::join(date_formats(reading.name()).map(text_literal), ", ");
                 sql!("{functions}ident_date_or_null({name}, {formats})")
             }

@@ -63,6 +63,17 @@ FROM models, jsonb_array_elements(model -> 'fields') WITH ORDINALITY AS f (field
 SELECT raised(format('SELECT bloom_model_fit(''written'', ''rec_id'', %L)', ARRAY['surname', field]))
 FROM unnest('{phone:phone(XX),phone:phone(),phone:text(DE),born:date(DD),born:date(),mail:name(mailbox),mail:mailbox,phone:telephone(DE),phone(DE)}'::text[]) AS field;
 
+-- Days on which something happened are compared by the days between, and found where they are near each other. Dates of birth are not: by name, by personal, or since they lie decades apart.
+CREATE TABLE visit AS SELECT rec_id, given_name, surname, suburb, date '2020-01-01' + cluster_id * 7 % 900 + CASE WHEN rec_id LIKE '%org' THEN 0 ELSE cluster_id % 4 END AS arrived,
+    to_char(date '2019-02-01' + cluster_id % 400, 'DD.MM.YYYY') AS booked, date '2019-02-01' + cluster_id % 400 AS birthday, date_of_birth AS at FROM febrl WHERE cluster_id < 400;
+SELECT f.* FROM fields(bloom_model_fit('visit', 'rec_id')) AS f;
+SELECT f.* FROM fields(bloom_model_fit('visit', 'rec_id', '{given_name,surname,suburb,arrived,"booked:day(DD.MM.YYYY)"}', personal => '{arrived}')) AS f WHERE kind <> 'name';
+CREATE TABLE visited AS SELECT bloom_model_fit('visit', 'rec_id', '{given_name,surname,suburb,arrived}') AS model;
+SELECT level, meaning, m > u AS speaks_for FROM visited, bloom_model_levels(model) WHERE field = 'arrived' AND level >= 4;
+SELECT x.day AS a, y.day AS b, e.level FROM visited, (VALUES (date '2020-02-28', date '2020-03-02'), ('2019-12-31', '2020-01-01'), ('2020-01-01', '2021-01-01'), ('2020-01-01', 'infinity')) AS v (x, y),
+    LATERAL (SELECT v.x AS day) AS x, LATERAL (SELECT v.y AS day) AS y, bloom_model_explain(model, jsonb_build_object('arrived', x.day), jsonb_build_object('arrived', y.day)) AS e WHERE e.field = 'arrived';
+SELECT a, b FROM visited, bloom_model_duplicates('visit', 'rec_id', jsonb_set(model, '{searches}', '[{"similar": ["surname", "arrived"], "least": 70, "most": 40, "pairs_per_record": 0, "matches_per_record": 0}]'), 0.99) ORDER BY a COLLATE "C" LIMIT 3;
+
 -- A generated column is no field besides the one that it is computed from.
 CREATE TABLE computed (id int, given_name text, surname text, suburb text, extra jsonb, postcode text GENERATED ALWAYS AS (extra ->> 'postcode') STORED,
     "form ""of"" name" text GENERATED ALWAYS AS (ident_normalize(given_name || ' ' || surname, true)) STORED, sig bloom GENERATED ALWAYS AS (bloom_signature(surname)) STORED,

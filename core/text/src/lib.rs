@@ -17,8 +17,8 @@ mod sound;
 pub mod tokens;
 
 pub use date::{
-    date_digits, for_each_digit_pair, parse_date, parse_time, plausibility, time_digits,
-    DateFormats, DigitPair, Plausibility, TimeFormats, DATE_RULES,
+    date_digits, day_number, for_each_digit_pair, parse_date, parse_time, plausibility,
+    time_digits, DateFormats, DigitPair, Plausibility, TimeFormats, DATE_RULES,
 };
 pub use edit::{damerau_similarity, edit_similarity, jaro_winkler, MAX_EDITED};
 pub use expand::{expand, expand_with, own_candidates, plain_words, MOST_OWN_WORDS};

@@ -32,6 +32,15 @@ pub fn date_digits(year: i32, month: u32, day: u32) -> Result<String> {
     Ok(format!("{year:04}{month:02}{day:02}"))
 }
 
+/// The number of a day, from the first day of the year 1 on; `None` if there is no such day, or its year is not 1…9999.
+pub fn day_number(year: u32, month: u32, day: u32) -> Option<u32> {
+    let year = i32::try_from(year)
+        .ok()
+        .filter(|year| YEARS.contains(year))?;
+    let date = NaiveDate::from_ymd_opt(year, month, day)?;
+    date.num_days_from_ce().try_into().ok()
+}
+
 /// The year that two digits stand for: 30 to 99 are 1930 to 1999, and 00 to 29 are 2000 to 2029. The rule may not
 /// depend on today, or what is stored and what is computed again would differ.
 pub(super) fn year_of_two_digits(digits: u32) -> i32 {

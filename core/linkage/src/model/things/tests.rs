@@ -391,7 +391,7 @@ fn a_model_comes_back() {
         (
             "\"kind\":\"words\"",
             "\"kind\":\"wrods\"",
-            "Kinds are text, words, name, date, code, number, phone, email.",
+            "Kinds are text, words, name, date, day, code, number, phone, email.",
         ),
     ] {
         assert!(text.contains(from), "{text}");

@@ -44,9 +44,27 @@ pub(super) fn compare(a: Digits, b: Digits) -> u8 {
     }
 }
 
+/// The number of the day that the digits are, from 1 of January of the year 1 on; `None` if there is no such day.
+pub(super) fn days_of(digits: Digits) -> Option<u32> {
+    let part = |at: u32, n: u32| {
+        (0..n)
+            .rev()
+            .fold(0, |all, i| all * 10 + (digits >> (at + 4 * i) & 15))
+    };
+    text::day_number(part(16, 4), part(8, 2), part(0, 2))
+}
+
+/// How far two days agree that are so many days apart, best first, from 0 to 5.
+pub(super) fn compare_days(apart: u32) -> u8 {
+    [1, 3, 7, 31, 92]
+        .iter()
+        .filter(|&&most| apart > most)
+        .count() as u8
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{compare, digits_of};
+    use super::{compare, compare_days, days_of, digits_of};
 
     #[test]
     fn dates_have_levels() {
@@ -65,6 +83,25 @@ mod tests {
         for (a, b, is) in cases {
             assert_eq!((level(a, b), level(b, a)), (is, is), "{a} {b}");
         }
+        let days = |text| days_of(digits_of(text).unwrap());
+        let level = |a, b| compare_days(days(a).unwrap().abs_diff(days(b).unwrap()));
+        let cases = [
+            ("2020-02-28", "2020-02-29", 0),
+            ("2020-02-28", "2020-03-01", 1),
+            ("2021-02-28", "2021-03-01", 0),
+            ("2019-12-30", "2020-01-06", 2),
+            ("2020-01-01", "2020-02-01", 3),
+            ("2020-01-01", "2020-04-02", 4),
+            ("2020-01-01", "2020-04-03", 5),
+            ("0001-01-01", "9999-12-31", 5),
+        ];
+        for (a, b, is) in cases {
+            assert_eq!((level(a, b), level(b, a)), (is, is), "{a} {b}");
+        }
+        assert_eq!(
+            (days("0001-01-01"), days("2021-02-29"), days("0000-01-01")),
+            (Some(1), None, None)
+        );
         assert_eq!(digits_of("1990-01-1"), None);
         assert_eq!(digits_of("1990-01-123"), None);
     }

@@ -48,7 +48,7 @@ pub struct Value {
 /// Words of the kind itself.
 fn own_words(kind: Kind) -> usize {
     match kind {
-        Kind::Text | Kind::Words | Kind::Name | Kind::Date => 0,
+        Kind::Text | Kind::Words | Kind::Name | Kind::Date | Kind::Day => 0,
         Kind::Number | Kind::Phone => 1,
         Kind::Code | Kind::Email => 2,
     }
@@ -126,7 +126,7 @@ impl FieldLayout {
     pub fn reads(&self, text: &str) -> bool {
         let is_read = || matches!(self.read(text), Cow::Owned(_));
         match (self.kind, &self.reading) {
-            (Kind::Date, _) => {
+            (Kind::Date | Kind::Day, _) => {
                 is_read() || date::digits_of(text).is_some() && !is_date_of_other_order(text)
             }
             (Kind::Phone, _) => is_read() || digits::digits_of(text).is_some(),
@@ -171,7 +171,7 @@ impl FieldLayout {
     /// The same of a text that has been read.
     pub(super) fn normal_form(&self, text: &str) -> Result<String> {
         let digits = match self.kind {
-            Kind::Date => date::digits_of(text).map(|d| format!("{d:08x}")),
+            Kind::Date | Kind::Day => date::digits_of(text).map(|d| format!("{d:08x}")),
             Kind::Phone => {
                 digits::digits_of(text).map(|(d, n)| format!("{d:0n$x}", n = n as usize))
             }
@@ -222,6 +222,11 @@ impl FieldLayout {
                     to[DESCRIPTION] |= HAS_OWN | u64::from(digits) << DIGITS_AT;
                 }
             }
+            Kind::Day => {
+                if let Some(days) = date::digits_of(text).and_then(date::days_of) {
+                    to[DESCRIPTION] |= HAS_OWN | u64::from(days) << DIGITS_AT;
+                }
+            }
             Kind::Code => to[OWN..OWN + 2].copy_from_slice(&code::pack(&normal)),
             Kind::Number => {
                 if let Some(number) = number(text) {
@@ -255,7 +260,9 @@ impl FieldLayout {
                 None => None,
             },
             // As it is written: where one of two cannot be read, both are compared so.
-            Kind::Date | Kind::Number | Kind::Phone => Some(normalize(written, true, || ())?),
+            Kind::Date | Kind::Day | Kind::Number | Kind::Phone => {
+                Some(normalize(written, true, || ())?)
+            }
             _ => None,
         };
         bytes.clear();
@@ -340,11 +347,17 @@ impl FieldLayout {
                 true => 0,
                 false => 5,
             },
+            // what is no day is no number of days from one
+            Kind::Day if (a[DESCRIPTION] ^ b[DESCRIPTION]) & HAS_OWN != 0 => 5,
             _ if !self.has_own(a, b) => self.similar(a, b),
             Kind::Date => date::compare(
                 (a[DESCRIPTION] >> DIGITS_AT) as u32,
                 (b[DESCRIPTION] >> DIGITS_AT) as u32,
             ),
+            Kind::Day => {
+                let [a, b] = [a, b].map(|value| (value[DESCRIPTION] >> DIGITS_AT) as u32);
+                date::compare_days(a.abs_diff(b))
+            }
             Kind::Number => difference(f64::from_bits(a[OWN]), f64::from_bits(b[OWN])),
             Kind::Phone => {
                 let of =

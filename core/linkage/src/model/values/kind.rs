@@ -15,8 +15,10 @@ base::named! {
         Words = "words",
         /// A name of a person.
         Name = "name",
-        /// Year, month and day.
+        /// Year, month and day, as they are typed and mistyped.
         Date = "date",
+        /// A day on which something happened: by the days between.
+        Day = "day",
         /// A number of an identity card and the like: equal, a character off, or else.
         Code = "code",
         /// A quantity: by the difference.
@@ -37,7 +39,7 @@ impl Kind {
         let known = Kind::named(name).filter(|&kind| kind != Kind::Words);
         known.ok_or_else(|| {
             Error::invalid(format!("unrecognized kind of field \"{name}\""))
-                .hint("Kinds are text, name, date, code, number, phone and email.")
+                .hint("Kinds are text, name, date, day, code, number, phone and email.")
         })
     }
 }

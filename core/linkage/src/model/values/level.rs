@@ -71,6 +71,14 @@ pub fn meaning(kind: Kind, reading: Option<&Reading>, level: usize) -> &'static 
         "one part equal",
         "different",
     ];
+    const DAYS: [&str; ORDERED - EQUAL] = [
+        "a day apart",
+        "2 or 3 days apart",
+        "4 to 7 days apart",
+        "8 to 31 days apart",
+        "32 to 92 days apart",
+        "more than 92 days apart",
+    ];
     const CODES: [&str; ORDERED - EQUAL] = [
         "one character wrong",
         "does not occur",
@@ -114,6 +122,7 @@ pub fn meaning(kind: Kind, reading: Option<&Reading>, level: usize) -> &'static 
             let words = match kind {
                 Kind::Text | Kind::Words | Kind::Name => TEXTS,
                 Kind::Date => DATES,
+                Kind::Day => DAYS,
                 Kind::Code => CODES,
                 Kind::Number => NUMBERS,
                 Kind::Phone => PHONES,

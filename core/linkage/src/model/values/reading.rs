@@ -67,7 +67,7 @@ impl Reading {
     pub fn of_name(kind: Kind, name: &str) -> Result<Reading> {
         match kind {
             Kind::Phone => Reading::phone(name),
-            Kind::Date => Reading::dates(name),
+            Kind::Date | Kind::Day => Reading::dates(name),
             Kind::Name => name.parse().map(Reading::Sound),
             Kind::Text | Kind::Email if name == MAILBOX => Ok(Reading::Mailbox),
             Kind::Number if name == AMOUNT => Ok(Reading::Amount),

@@ -59,7 +59,8 @@ pub fn part(sketch: Sketch, number: usize) -> u16 {
 impl FieldLayout {
     /// The sketch of a value: of the parts of a date, of the n-grams of the name in an e-mail address, or of anything
     /// else. Of a number each part is the bin that it lies in, and the bins of the next part begin an eighth of a bin later:
-    /// numbers that differ by one in a hundred have six of eight bins in common, or more.
+    /// numbers that differ by one in a hundred have six of eight bins in common, or more. So have days that are three days
+    /// apart.
     ///
     /// Errors: out of memory.
     pub fn sketch(&self, text: &str) -> Result<Sketch> {
@@ -72,6 +73,11 @@ impl FieldLayout {
             return Ok(of_number(number));
         }
         let mut least = Least([u64::MAX; PARTS]);
+        if self.kind() == Kind::Day {
+            if let Some(day) = date::digits_of(text).and_then(date::days_of) {
+                return Ok(of_bins(f64::from(day) / DAYS, 0));
+            }
+        }
         let digits = match self.kind() {
             Kind::Date => date::digits_of(text),
             _ => None,
@@ -111,15 +117,21 @@ fn sketch_of(parts: [u64; PARTS]) -> Sketch {
     sketch
 }
 
-/// The width of a number's bins: about 4 %.
+/// The width of a number's bins, about 4 %, and of a day's.
 const BIN: f64 = 0.04;
+const DAYS: f64 = 12.0;
 
 fn of_number(number: f64) -> Sketch {
     // numbers so near 0 that none is near them have bins, too
     let at = number.abs().max(f64::MIN_POSITIVE).ln() / BIN;
+    of_bins(at, u64::from(number < 0.0))
+}
+
+/// The bins of a place on a line, of those of one `sign`: those of each part begin an eighth of a bin later.
+fn of_bins(at: f64, sign: u64) -> Sketch {
     sketch_of(std::array::from_fn(|i| {
         let bin = (at + i as f64 / PARTS as f64).floor() as i64;
-        split_mix((bin as u64) << 1 | u64::from(number < 0.0)).wrapping_add(i as u64)
+        split_mix((bin as u64) << 1 | sign).wrapping_add(i as u64)
     }))
 }
 
@@ -248,6 +260,11 @@ mod tests {
             assert_eq!(of(a, b), 0, "{a} {b}");
         }
         assert_eq!(of("0", "-0.0"), PARTS);
+        let of = |a: &str, b: &str| common_of(Kind::Day, a, b);
+        assert_eq!(of("2020-02-28", "2020-03-02"), PARTS - 2);
+        assert!((1..PARTS).contains(&of("2019-12-31", "2020-01-08")));
+        assert_eq!(of("2020-02-28", "2020-03-11"), 0);
+        assert_eq!(of("2020-02-28", "28 February 2020"), 0);
         // no number: what is there is compared as a text
         assert!(of("about 100", "about 101") > 0);
     }

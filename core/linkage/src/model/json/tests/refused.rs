@@ -49,7 +49,7 @@ const IMPOSSIBLE: &str = r#"
 /fields/1 := "dob" => fields[1] is "dob"
 /fields/1/name := "" => fields[1].name is ""
 /fields/2/name := "given_name" => fields[2].name is "given_name"
-/fields/2/kind := "day" => fields[2].kind is "day"
+/fields/2/kind := "month" => fields[2].kind is "month"
 /fields/2/segment := 4 => fields[2].segment is 4
 /fields/2/segment := 24 => fields[2].segment is 24
 /fields/2/segment := -7 => fields[2].segment is -7
