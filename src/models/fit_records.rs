@@ -347,11 +347,11 @@ fn settle_fields(
                     reason: "has another value in nearly every record; name it among the fields if it is one".to_owned(),
                 });
                 if seen.are_few() {
-                    warnings.push(warnings::left_out(&wish.name));
+                    warnings.push(warnings::left_out(&wish.name, fields.are_things));
                 }
                 continue;
             }
-            warnings.push(warnings::unique(&wish.name));
+            warnings.push(warnings::unique(&wish.name, fields.are_things));
         }
         let personal = match fields.personal {
             Some(names) => names.contains(&wish.name),
@@ -370,7 +370,8 @@ fn settle_fields(
         taken.push(i);
     }
     if fields.personal.is_none() {
-        warnings.extend(warnings::unknown_people(&fields.wishes, seen));
+        let found = warnings::unknown_people(&fields.wishes, seen, fields.are_things);
+        warnings.extend(found);
     }
     let find = |is: fn(&str) -> bool| {
         let is_name = |m: &FieldModel| m.layout.kind() == Kind::Name;
