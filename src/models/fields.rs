@@ -191,7 +191,10 @@ fn parse(oid: pg_sys::Oid, field: &str, are_things: bool) -> FieldWish {
         raise(
             &Error::invalid(format!("field \"{name}\" of kind {kind} is not compared where pairs do not compete"))
                 .detail("What a word weighs depends on all records, which a model of single pairs does not know.")
-                .hint("Use bloom_model_fit_linkage() with one_to_one => 'both', 'a' or 'b', or the kind text."),
+                .hint(
+                    "Use the kind text. Two tables are compared by words, too, by bloom_model_fit_linkage() with \
+                     one_to_one => 'both', 'a' or 'b'.",
+                ),
         );
     }
     let known = Kind::of_name(kind, kinds).and_then(|kind| {
