@@ -4,7 +4,7 @@ use bloom_ident_fuzz::fuzz;
 use linkage::model::json::{
     read_any_model, read_model, read_record, write_model, write_things, AnyModel,
 };
-use linkage::model::things::{MaskShares, Odds, RecordMasks};
+use linkage::model::things::{MaskShares, Odds, RecordMasks, ThingFacts};
 use linkage::model::{Explainer, Pattern, Scorer};
 
 /// A model of two fields, with everything that a model can have.
@@ -91,7 +91,7 @@ fn things() -> String {
     };
     let row = "[0,0,0,0,0,0,0,0,0,0.5,0,0,0,-0.5]";
     format!(
-        "{{\"bloom_ident_model\":2,\"rules\":1,\"status\":\"converged\",\"one_to_one\":\"both\",\"tables\":[300,600],\
+        "{{\"bloom_ident_model\":2,\"rules\":1,\"status\":\"converged\",\"linkage\":true,\"one_to_one\":\"both\",\"tables\":[300,600],\
          \"matched\":0.5,\"rounds\":9,\"fields\":[{},{}],\
          \"together\":[{{\"fields\":[\"b\",\"a\"],\"information\":0.1,\"logs\":[{}]}}],\
          \"missing\":{{\"matches\":150,\"by_fields\":0.9,\"masks\":[{{\"one\":[\"a\"],\"both\":[\"b\"],\"matches\":9}}]}},\
@@ -115,6 +115,10 @@ fn things_json() {
         };
         assert_eq!(write_things(&again).as_deref(), Ok(&*written));
         assert!(read_model(&written).is_err());
+        let levels = model.levels();
+        let mut bits = levels.iter().filter_map(ThingFacts::bits);
+        assert!(bits.all(f64::is_finite));
+        assert_eq!(model.class_facts()[0].class, 0);
         let mut lacking = RecordMasks::default();
         (0..4).for_each(|lacks| lacking.add(lacks));
         let masks = MaskShares::new(&lacking, &lacking, model.fields.len(), || ());

@@ -26,24 +26,40 @@ impl Budget {
         self.bytes
     }
 
-    /// Errors: `needed` bytes are more than there are.
+    /// Errors: `needed` bytes are more than there are, for pairs and records that are being read.
     pub fn check(self, needed: usize, describe: impl FnOnce() -> String) {
-        if needed <= self.bytes {
-            return;
+        if needed > self.bytes {
+            raise(
+                &self
+                    .exceeded("pairs and records", needed, &describe())
+                    .hint(
+                    "Raise maintenance_work_mem, or give fewer pairs, as a higher threshold finds.",
+                ),
+            );
         }
-        raise(
-            &sql_error(
-                PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-                "pairs and records do not fit into maintenance_work_mem",
-            )
-            .detail(format!(
-                "At least {} kB are needed for {}; the setting is {} kB.",
-                needed.div_ceil(1024),
-                describe(),
-                self.bytes / 1024
-            ))
-            .hint("Raise maintenance_work_mem, or give fewer pairs, as a higher threshold finds."),
-        );
+    }
+
+    /// Errors: `needed` bytes are more than there are, for some things of which no more will come.
+    pub fn check_all(self, needed: usize, things: &str, describe: impl FnOnce() -> String) {
+        const MB: usize = 1 << 20;
+        if needed > self.bytes {
+            raise(&self.exceeded(things, needed, &describe()).hint(format!(
+                "Set maintenance_work_mem to {} MB or more.",
+                needed.div_ceil(MB)
+            )));
+        }
+    }
+
+    fn exceeded(self, things: &str, needed: usize, described: &str) -> Error {
+        sql_error(
+            PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+            format!("{things} do not fit into maintenance_work_mem"),
+        )
+        .detail(format!(
+            "At least {} kB are needed for {described}; the setting is {} kB.",
+            needed.div_ceil(1024),
+            self.bytes / 1024
+        ))
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::cell::Cell;
 
-use linkage::model::json::{read_model, read_record};
-use linkage::model::{Explainer, MatchModel, Reason};
+use linkage::model::json::{read_any_model, read_model, read_record, AnyModel};
+use linkage::model::{Explainer, Reason};
 use pgrx::{pg_sys, IntoDatum};
 
 use pg::entry;
@@ -16,10 +16,10 @@ use pg::values::varlena::{NewValue, Varlena};
 
 /// # Safety
 /// `fcinfo` is that of a running function whose first argument is a model, and that returns a set of rows.
-unsafe fn model_and_rows(fcinfo: pg_sys::FunctionCallInfo) -> (MatchModel, ResultRows) {
+unsafe fn model_and_rows(fcinfo: pg_sys::FunctionCallInfo) -> (AnyModel, ResultRows) {
     // SAFETY: as above.
     unsafe {
-        let model = read_model(&Arguments::new(fcinfo).jsonb(0)).or_raise();
+        let model = read_any_model(&Arguments::new(fcinfo).jsonb(0)).or_raise();
         (model, ResultRows::new(fcinfo))
     }
 }
@@ -30,20 +30,57 @@ unsafe fn model_and_rows(fcinfo: pg_sys::FunctionCallInfo) -> (MatchModel, Resul
 fn bloom_model_levels(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared so.
     let (model, mut rows) = unsafe { model_and_rows(fcinfo) };
-    for facts in model.levels() {
-        let name = to_database(&model.fields[facts.field].name);
+    let mut put = |level: Option<(&str, usize)>,
+                   meaning: &str,
+                   m: f64,
+                   of_chance: [Option<f64>; 2],
+                   pairs: f64,
+                   is_weak: bool| {
+        let [name, meaning] = [level.map_or("", |of| of.0), meaning].map(to_database);
         rows.make(|| {
+            let [u, bits] = of_chance.map(IntoDatum::into_datum);
             Some([
-                Some(text_datum(&name)),
-                (facts.level as i32).into_datum(),
-                Some(text_datum(facts.meaning.as_bytes())),
-                facts.m.into_datum(),
-                facts.u.into_datum(),
-                facts.bits.into_datum(),
-                facts.pairs.into_datum(),
-                facts.is_weak().into_datum(),
+                level.map(|_| text_datum(&name)),
+                level.map(|of| of.1 as i32).into_datum(),
+                Some(text_datum(&meaning)),
+                m.into_datum(),
+                u,
+                bits,
+                pairs.into_datum(),
+                is_weak.into_datum(),
             ])
         });
+    };
+    match model {
+        AnyModel::OfPairs(model) => {
+            for of in model.levels() {
+                let name = &model.fields[of.field].name;
+                let of_chance = [Some(of.u), Some(of.bits)];
+                put(
+                    Some((name, of.level)),
+                    of.meaning,
+                    of.m,
+                    of_chance,
+                    of.pairs,
+                    of.is_weak(),
+                );
+            }
+        }
+        AnyModel::OfThings(model) => {
+            for of in model.levels() {
+                let level = of
+                    .level
+                    .map(|(k, level)| (model.fields[k].name.as_str(), level));
+                put(
+                    level,
+                    &of.meaning,
+                    of.m,
+                    [of.u, of.bits()],
+                    of.pairs,
+                    of.is_weak(),
+                );
+            }
+        }
     }
     NewValue(pg_sys::Datum::null())
 }
@@ -53,7 +90,11 @@ fn bloom_model_levels(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 fn bloom_model_classes(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared so.
     let (model, mut rows) = unsafe { model_and_rows(fcinfo) };
-    for facts in model.class_facts() {
+    let classes = match model {
+        AnyModel::OfPairs(model) => model.class_facts(),
+        AnyModel::OfThings(model) => model.class_facts().into(),
+    };
+    for facts in classes {
         let meaning = to_database(&facts.meaning);
         rows.make(|| {
             Some([

@@ -40,9 +40,6 @@ impl FieldWish {
 
 const MAY_NOT_BE_READ: &str = "may not be read";
 
-/// What a reason says of a column that may be the same, before its name.
-const MAY_BE_THE_SAME: &str = ", and may be the same as its ";
-
 fn c_name(name: &str) -> CString {
     CString::new(to_database(name)).unwrap_or_default()
 }
@@ -59,6 +56,12 @@ pub fn wishes(
 ) -> Vec<FieldWish> {
     let first = &relations[0];
     let oid = first.oid;
+    if given.is_some_and(<[String]>::is_empty) {
+        raise(
+            &Error::invalid("fields are given, and there are none")
+                .hint("Name the columns to compare, or leave fields out: then all are taken that can serve."),
+        );
+    }
     let mut fields = match given {
         Some(given) => given
             .iter()
@@ -66,8 +69,9 @@ pub fn wishes(
             .collect(),
         None => all(oid, &first.key.name, left_out),
     };
+    let mut may_be_same = None;
     if let (None, Some(second)) = (given, relations.get(1)) {
-        take_those_of_both(&mut fields, [first, second], left_out);
+        may_be_same = take_those_of_both(&mut fields, [first, second], left_out);
     }
     for (i, field) in fields.iter().enumerate() {
         if fields[..i].iter().any(|other| other.name == field.name) {
@@ -104,11 +108,8 @@ pub fn wishes(
             [a, b] => format!("no column that \"{a}\" and \"{b}\" have both can be compared"),
             _ => format!("no column of \"{}\" can be compared", names.concat()),
         };
-        let other_names = left_out
-            .iter()
-            .find(|left| left.reason.contains(MAY_BE_THE_SAME));
         let error = Error::invalid(message);
-        raise(&match other_names {
+        raise(&match may_be_same {
             Some(LeftOut { column, reason }) => error
                 .detail(format!("Column \"{column}\" {reason}."))
                 .hint("Use a view that gives columns that mean the same one name."),
@@ -123,13 +124,14 @@ fn relation_name(relation: &Records) -> String {
 }
 
 /// Leaves out the fields of the first relation that the second one lacks, and the other way round, and says which of
-/// the other one's may be the same.
+/// the other one's may be the same. Returns the first of which that is said.
 fn take_those_of_both(
     fields: &mut Vec<FieldWish>,
     relations: [&Records; 2],
     left_out: &mut Vec<LeftOut>,
-) {
+) -> Option<LeftOut> {
     let [first, second] = relations;
+    let mut may_be_same = None;
     let mut left_out_too = Vec::new();
     let others = comparable_columns(second.oid, &second.key.name, &mut left_out_too);
     let own: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
@@ -148,15 +150,20 @@ fn take_those_of_both(
                 .into_iter()
                 .find(|other| guess::may_be_same(name, other));
             if let Some(same) = same {
-                reason.push_str(&format!("{MAY_BE_THE_SAME}\"{same}\""));
+                reason.push_str(&format!(", and may be the same as its \"{same}\""));
             }
-            left_out.push(LeftOut {
+            let left = LeftOut {
                 column: name.clone(),
                 reason,
-            });
+            };
+            if same.is_some() {
+                may_be_same.get_or_insert_with(|| left.clone());
+            }
+            left_out.push(left);
         }
     }
     left_out.append(&mut left_out_too);
+    may_be_same
 }
 
 fn invalid(message: String) -> ! {
@@ -176,21 +183,21 @@ fn parse(oid: pg_sys::Oid, field: &str, are_things: bool) -> FieldWish {
     let Some((name, kind)) = head.rsplit_once(':') else {
         return FieldWish::guessed(field.to_owned());
     };
-    if kind == Kind::Words.name() && !are_things {
+    let kinds: &[Kind] = match are_things {
+        true => &Kind::ALL,
+        false => &Kind::OF_PAIRS,
+    };
+    if Kind::named(kind).is_some_and(|kind| !kinds.contains(&kind)) {
         raise(
-            &Error::invalid(format!("field \"{name}\" of kind words is not compared where pairs do not compete"))
+            &Error::invalid(format!("field \"{name}\" of kind {kind} is not compared where pairs do not compete"))
                 .detail("What a word weighs depends on all records, which a model of single pairs does not know.")
-                .hint("Use bloom_model_fit_linkage() with one_to_one => 'both', 'a' or 'b', or the kind text."),
+                .hint(
+                    "Use the kind text. Two tables are compared by words, too, by bloom_model_fit_linkage() with \
+                     one_to_one => 'both', 'a' or 'b'.",
+                ),
         );
     }
-    let of_name = |name: &str| match name == Kind::Words.name() {
-        true => Ok(Kind::Words),
-        false if are_things => Kind::of_name(name).map_err(|e| {
-            e.hint("Kinds are text, words, name, date, code, number, phone and email.")
-        }),
-        false => Kind::of_name(name),
-    };
-    let known = of_name(kind).and_then(|kind| {
+    let known = Kind::of_name(kind, kinds).and_then(|kind| {
         let reading = argument.map(|name| Reading::of_name(kind, name));
         Ok((kind, reading.transpose()?))
     });

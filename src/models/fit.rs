@@ -119,7 +119,8 @@ fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> New
     }
     if let Some(one_to_one) = one_to_one {
         let warned = std::mem::take(&mut records.warnings);
-        let model = things::fit(records, one_to_one, left_out, memory);
+        let mut model = things::fit(records, one_to_one, left_out, memory);
+        model.warnings = warned.iter().map(warnings::text).collect();
         warned.iter().for_each(warn);
         things::tell(&model);
         return NewValue(jsonb_datum(&write_things(&model).or_raise()));

@@ -358,11 +358,11 @@ fn settle_fields(
                     reason: "has another value in nearly every record; name it among the fields if it is one".to_owned(),
                 });
                 if seen.are_few() {
-                    warnings.push(warnings::left_out(&wish.name));
+                    warnings.push(warnings::left_out(&wish.name, fields.are_things));
                 }
                 continue;
             }
-            warnings.push(warnings::unique(&wish.name));
+            warnings.push(warnings::unique(&wish.name, fields.are_things));
         }
         let layout = FieldLayout::new(kind, seen.usual_length()).or_raise();
         let has_words = kind == Kind::Words || kind == Kind::Text && seen.are_of_words();
@@ -377,7 +377,8 @@ fn settle_fields(
         taken.push(i);
     }
     if fields.personal.is_none() {
-        warnings.extend(warnings::unknown_people(&fields.wishes, seen));
+        let found = warnings::unknown_people(&fields.wishes, seen, fields.are_things);
+        warnings.extend(found);
     }
     let find = |is: fn(&str) -> bool| {
         let is_name = |m: &FieldModel| m.layout.kind() == Kind::Name;

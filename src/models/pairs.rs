@@ -81,13 +81,13 @@ fn bloom_model_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
                 model: &model,
                 least,
                 one_to_one,
-                force: options.force,
+                options,
+                decisions: &decisions,
                 memory: Budget::of_setting().bytes(),
                 job,
             };
             let mut output = Output::new(rows, job);
-            let judged = |pair, texts: &mut RecordTexts| judged(&decisions, pair, texts);
-            linkage.run(relations, judged, |pair, measures, texts| {
+            linkage.run(relations, |pair, measures, texts| {
                 output.put(pair, measures, texts);
             });
             decisions.iter().for_each(Decisions::tell_reopened);
@@ -256,16 +256,25 @@ impl ModelSearch {
 }
 
 /// Whether people have judged a pair the same; `None` if it is left out.
-fn judged(decisions: &Option<Decisions>, pair: [u32; 2], texts: &mut RecordTexts) -> Option<bool> {
+pub fn judged(
+    decisions: &Option<Decisions>,
+    pair: [u32; 2],
+    texts: &mut RecordTexts,
+) -> Option<bool> {
     let Some(decisions) = decisions else {
         return Some(false);
     };
-    let [a, b] = pair.map(|record| {
-        let key = texts.keys.get(record.into());
-        key.unwrap_or_default().to_vec()
-    });
+    let [a, b] = keys(pair, texts);
     let keys = [&a[..], &b[..]];
     (!decisions.leaves_out(keys)).then(|| decisions.are_same(keys))
+}
+
+/// The keys of a pair of records.
+pub fn keys(pair: [u32; 2], texts: &mut RecordTexts) -> [Vec<u8>; 2] {
+    pair.map(|record| {
+        let key = texts.keys.get(record.into());
+        key.unwrap_or_default().to_vec()
+    })
 }
 
 struct Output {

@@ -27,28 +27,44 @@ pub fn text(warning: &Error) -> String {
     text
 }
 
+/// What the records are of.
+fn described(are_things: bool) -> [&'static str; 2] {
+    match are_things {
+        true => ["thing"; 2],
+        false => ["person or thing", "person"],
+    }
+}
+
 /// A field that somebody has named, and of which each record has another value.
-pub fn unique(field: &str) -> Error {
+pub fn unique(field: &str, are_things: bool) -> Error {
+    let [one, short] = described(are_things);
     Error::invalid(format!(
         "field \"{field}\" has another value in nearly every record"
     ))
-    .detail("If two records of one person or thing differ in it, too, it hides the duplicates.")
-    .hint("Leave it out of the fields, unless those of one person would agree in it.")
+    .detail(format!(
+        "If two records of one {one} differ in it, too, it hides the duplicates."
+    ))
+    .hint(format!(
+        "Leave it out of the fields, unless those of one {short} would agree in it."
+    ))
 }
 
 /// A column that is no field, since each of the few records has another value in it.
-pub fn left_out(column: &str) -> Error {
+pub fn left_out(column: &str, are_things: bool) -> Error {
+    let [one, short] = described(are_things);
     Error::invalid(format!(
         "column \"{column}\" is left out, since nearly every record has another value in it"
     ))
-    .detail(
-        "If two records of one person or thing differ in it, too, it would hide the duplicates.",
-    )
-    .hint("If those of one person would agree in it, name all fields, and it among them.")
+    .detail(format!(
+        "If two records of one {one} differ in it, too, it would hide the duplicates."
+    ))
+    .hint(format!(
+        "If those of one {short} would agree in it, name all fields, and it among them."
+    ))
 }
 
 /// Columns that look like people by their values, where no name says so.
-pub fn unknown_people(wishes: &[FieldWish], seen: &[Seen]) -> Option<Error> {
+pub fn unknown_people(wishes: &[FieldWish], seen: &[Seen], are_things: bool) -> Option<Error> {
     let is_known = |wish: &FieldWish, seen| {
         guess::is_surname(&wish.name) || guess::is_personal(&wish.name, seen)
     };
@@ -58,6 +74,16 @@ pub fn unknown_people(wishes: &[FieldWish], seen: &[Seen]) -> Option<Error> {
     let personal: Vec<&str> = personal.map(|(wish, _)| wish.name.as_str()).collect();
     if personal.is_empty() || names < NAMES_OF_PEOPLE || columns().any(|(w, s)| is_known(w, s)) {
         return None;
+    }
+    if are_things {
+        return Some(
+            Error::invalid("the values look like people, whose households are no competitors")
+                .detail(format!(
+                    "By its values \"{}\" could be a field in which the people of a household differ.",
+                    personal.join("\", \"")
+                ))
+                .hint("If they are people, fit with one_to_one => 'none', and name such fields as personal."),
+        );
     }
     Some(
         Error::invalid("the values look like people, and no personal field is known")

@@ -40,6 +40,15 @@ WHERE name = 'both' AND (p.a IS NULL OR q.a IS NULL OR abs(p.probability - q.pro
 -- what people have decided
 CREATE TABLE decided AS (SELECT a, b, 'different' AS decision, now() AS at FROM pairs ORDER BY probability DESC, a, b LIMIT 1);
 SELECT count(*) AS of_decided FROM models, bloom_model_linkage('fodors', 'id', 'zagats', 'id', model, decisions => 'decided') AS p JOIN decided USING (a, b) WHERE name = 'both';
+-- What is decided enters the competition: the rival of a pair that is different is free, and that of one that is the same has no chance. What is unsure changes nothing.
+CREATE TABLE rivals AS SELECT f.id AS a, z.id AS b, z.id || 'x' AS rival FROM truth AS t JOIN fodors AS f ON f.id = t.a JOIN zagats AS z ON z.id = t.b JOIN pairs AS p ON (p.a, p.b) = (t.a, t.b) WHERE p.probability > 0.9 ORDER BY p.probability DESC, a LIMIT 3;
+CREATE TABLE doubled AS TABLE zagats UNION ALL SELECT rival, z.name, z.addr, z.city, z.phone, z.type FROM rivals AS r JOIN zagats AS z ON z.id = r.b;
+CREATE TABLE judged AS SELECT a, b, (ARRAY['different', 'same', 'unsure'])[row_number() OVER (ORDER BY a)] AS decision, now() AS at FROM rivals;
+CREATE FUNCTION rivals(one text, decided regclass, OUT decision text, OUT pair numeric, OUT rival numeric) RETURNS SETOF record LANGUAGE sql AS $$
+    WITH p AS (SELECT p.* FROM models, bloom_model_linkage('fodors', 'id', 'doubled', 'id', model, 0, decisions => decided) AS p WHERE name = one)
+    SELECT j.decision, round(p.probability::numeric, 2), round(q.probability::numeric, 2) FROM rivals AS r JOIN judged AS j USING (a, b) LEFT JOIN p USING (a, b) LEFT JOIN p AS q ON (q.a, q.b) = (r.a, r.rival) ORDER BY 1 $$;
+SELECT one, CASE WHEN decided IS NULL THEN 'no' ELSE 'yes' END AS decided, r.* FROM unnest('{both,a,b}'::text[]) AS one, unnest('{NULL,judged}'::regclass[]) AS decided, rivals(one, decided) AS r ORDER BY one, 2, decision;
+SELECT count(*) AS expected FROM (SELECT a, b FROM models, bloom_model_linkage('fodors', 'id', 'doubled', 'id', model, 0.3, true, decisions => 'judged') WHERE name = 'both' AND (a, b) IN (SELECT a, rival FROM judged JOIN rivals USING (a, b) WHERE decision = 'different' UNION SELECT a, b FROM judged WHERE decision = 'same')) AS p;
 
 -- Goods: words in any order, codes with and without a space, prices with their currency; what is missing.
 CREATE TABLE goods (sku text, title text, brand text, price text, sold date);
@@ -60,6 +69,27 @@ CREATE TABLE several AS TABLE offers UNION ALL SELECT replace(sku, 'o', 'p'), ti
 SELECT one, count(p) AS pairs, count(*) FILTER (WHERE substr(p.a, 2) = substr(p.b, 2)) AS right
 FROM unnest('{both,b}'::text[]) AS one, bloom_model_fit_linkage('goods', 'sku', 'several', 'sku', one_to_one => one) AS model LEFT JOIN LATERAL bloom_model_linkage('goods', 'sku', 'several', 'sku', model, 0.6) AS p ON true GROUP BY one ORDER BY one;
 
+-- What a model says of itself.
+SELECT jsonb_array_length(model -> 'warnings') AS warnings, model -> 'not_known' AS not_known FROM models WHERE name = 'goods';
+SELECT field, level, meaning, m BETWEEN 0 AND 1 AS m, u BETWEEN 0 AND 1 AS u, round(bits::numeric) AS bits, weak FROM models, bloom_model_levels(model) WHERE name = 'goods' AND (field <> 'title' OR level IN (0, 4, 13, 15) OR field IS NULL);
+SELECT class, meaning, round(pairs::numeric, -2) AS pairs FROM models, bloom_model_classes(model) WHERE name = 'goods';
+SELECT bool_and(abs(sum - 1) < 1e-3) AS shares FROM (SELECT sum(m), field FROM models, bloom_model_levels(model) WHERE name = 'goods' AND field IS DISTINCT FROM 'title' AND (level < 14 OR level IS NULL) GROUP BY field) AS s;
+-- WARNINGs speak of things, and are in the model
+CREATE TABLE numbered AS SELECT sku, title, brand, 'n' || row_number() OVER (ORDER BY sku) AS code FROM goods;
+CREATE TABLE numbered_offers AS SELECT sku, title, brand, 'm' || row_number() OVER (ORDER BY sku) AS code FROM offers;
+SELECT jsonb_array_elements_text(bloom_model_fit_linkage('numbered', 'sku', 'numbered_offers', 'sku', '{title,brand,code}', one_to_one => 'both') -> 'warnings') AS warning;
+SELECT bloom_model_fit_linkage('numbered', 'sku', 'numbered_offers', 'sku', one_to_one => 'both') -> 'left_out' AS left_out;
+CREATE TABLE guests AS SELECT i AS no, chr(65 + i % 26) || 'a' || chr(97 + i % 23) || 'o' AS c1, chr(65 + i % 24) || 'u' || chr(97 + i % 19) || 'i' AS c2, date '1930-01-01' + i * 37 % 25000 AS c3 FROM generate_series(1, 400) AS i;
+SELECT bloom_model_fit_linkage('guests', 'no', 'guests', 'no', one_to_one => 'both') -> 'warnings' -> 0 AS warning;
+
+-- Pairs that are found are as those of other models: whoever takes pairs takes them.
+CREATE TABLE found AS SELECT p.* FROM models, bloom_model_linkage('fodors', 'id', 'zagats', 'id', model, 0.1) AS p WHERE name = 'both';
+SELECT length(bloom_report_linkage('found', 'fodors', 'id', 'zagats', 'id')) > 10000 AS reported;
+SELECT count(*) AS to_review FROM bloom_review_queue('found', 20);
+SELECT count(*) > 0 AS bands FROM bloom_reliability('found', 'truth');
+SELECT count(*) > 100 AS assigned FROM bloom_assign('found');
+SELECT precision > 0.5 AS precise, recall > 0.9 AS found FROM bloom_quality('found', 'truth');
+
 -- What needs a pair by itself, or keys, refuses such a model.
 \set both '(SELECT model FROM models WHERE name = ''both'')'
 \set VERBOSITY verbose
@@ -79,8 +109,8 @@ SELECT statement, refused(statement) FROM unnest(ARRAY[
     $$SELECT count(*) FROM bloom_model_duplicates('fodors', 'id', $1)$$,
     $$SELECT count(*) FROM bloom_model_candidates('fodors', 'id', $1)$$,
     $$SELECT count(*) FROM bloom_model_candidates_linkage('fodors', 'id', 'zagats', 'id', $1)$$,
-    $$SELECT count(*) FROM bloom_model_levels($1)$$,
-    $$SELECT count(*) FROM bloom_model_classes($1)$$,
+    $$SELECT bloom_report_pairs('found', 'fodors', 'id', model => $1)$$,
+    $$SELECT bloom_report_linkage('found', 'fodors', 'id', 'zagats', 'id', model => $1)$$,
     $$SELECT bloom_model_calibrate($1, 'decided')$$]) AS statement;
 
 -- What is refused by the fit.
@@ -91,6 +121,18 @@ SELECT bloom_model_fit_linkage('fodors', 'id', 'zagats', 'id', labels => 'truth'
 SELECT bloom_model_fit_linkage('fodors', 'id', 'zagats', 'id', '{name:words,city}');
 SELECT bloom_model_fit('fodors', 'id', '{name:words,city}');
 SELECT bloom_model_fit_linkage('fodors', 'id', 'zagats', 'id', '{name:wrods}', one_to_one => 'both');
+SELECT bloom_model_fit('fodors', 'id', '{name:wrods}');
+SELECT bloom_model_fit_linkage('fodors', 'id', 'zagats', 'id', '{}', one_to_one => 'both');
+SELECT bloom_model_fit('fodors', 'id', '{}');
+-- what has no room says how much it needs
+CREATE TABLE long AS SELECT id, (SELECT string_agg(substr(md5(id || i), 1, 6), ' ') FROM generate_series(1, 400) AS i) AS words FROM fodors WHERE id < 'f2';
+INSERT INTO long SELECT id || 'x', words FROM long;
+SET maintenance_work_mem = '1MB';
+SELECT bloom_model_fit_linkage('long', 'id', 'long', 'id', '{words}', one_to_one => 'both');
+RESET maintenance_work_mem;
+-- more pairs than are allowed
+SELECT count(*) FROM models, bloom_model_linkage('fodors', 'id', 'zagats', 'id', model, options => '{"pair_limit": 1000}') WHERE name = 'both';
+SELECT count(*) > 90 AS enough FROM models, bloom_model_linkage('fodors', 'id', 'zagats', 'id', model, options => '{"pair_limit": 100000}') WHERE name = 'both';
 -- empty tables
 CREATE TABLE none (LIKE fodors);
 SELECT bloom_model_fit_linkage('none', 'id', 'none', 'id', one_to_one => 'both');
@@ -102,6 +144,7 @@ SELECT bloom_model_fit_linkage('fodors', 'id', 'strangers', 'id', one_to_one => 
 -- a model of another column
 SELECT count(*) FROM models, bloom_model_linkage('goods', 'sku', 'offers', 'sku', model) WHERE name = 'both';
 SELECT count(*) FROM models, bloom_model_linkage('fodors', 'id', 'zagats', 'id', jsonb_set(model, '{fields,0,u}', '[1]')) WHERE name = 'both';
+SELECT count(*) FROM models, bloom_model_linkage('fodors', 'id', 'zagats', 'id', jsonb_set(model, '{linkage}', 'false')) WHERE name = 'both';
 SELECT count(*) FROM models, bloom_model_linkage('fodors', 'id', 'zagats', 'id', jsonb_set(model, '{status}', '"stopped"')) WHERE name = 'both';
 SELECT count(*) > 100 AS forced FROM models, bloom_model_linkage('fodors', 'id', 'zagats', 'id', jsonb_set(model, '{status}', '"stopped"'), options => '{"force": true}') WHERE name = 'both';
 

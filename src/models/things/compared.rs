@@ -1,5 +1,7 @@
 //! The candidates with their patterns: in memory, or in files where they have no room there.
 
+use base::range::counted;
+use base::{Error, ErrorKind};
 use linkage::model::things::{CandidatePair, CandidatePairs, PAIR_WORDS};
 use linkage::model::Pattern;
 
@@ -7,6 +9,7 @@ use crate::models::fit_records::FitRecords;
 use crate::models::search::candidates::Distinct;
 use crate::models::search::patterns::{PatternCounting, PatternTable};
 use pg::check_for_interrupts;
+use pg::error::raise;
 use pg::file::{RecordSort, SpillVec};
 
 /// Pairs at a time.
@@ -26,14 +29,26 @@ pub struct ComparedPairs {
 impl ComparedPairs {
     /// Compares pairs of which search 0 has found the candidates. The records are not looked at again. Takes a quarter
     /// of `memory` at first, and half of it at the end.
-    pub fn new(candidates: Distinct, records: &mut FitRecords, memory: usize) -> ComparedPairs {
+    ///
+    /// Errors: more candidates than `most`.
+    pub fn new(
+        candidates: Distinct,
+        records: &mut FitRecords,
+        most: u64,
+        memory: usize,
+    ) -> ComparedPairs {
         let store = &mut records.prepared.store;
         let second = records.prepared.texts.second.unwrap_or(0);
         let mut sort = RecordSort::new(memory / 8);
         let mut others = PatternCounting::new(memory / 8);
+        let mut found = 0;
         for (i, (number, searches)) in candidates.enumerate() {
             if i % 256 == 0 {
                 check_for_interrupts();
+            }
+            found += searches & 1;
+            if found > most {
+                continue;
             }
             store.with_pair(number, |layout, [a, b], [x, y]| {
                 let (pattern, similarity) = layout.agreement(x, y);
@@ -45,6 +60,7 @@ impl ComparedPairs {
                 sort.push([high, low, pair, similarity.to_bits()]);
             });
         }
+        check_limit(found, most);
         store.clear();
         let mut of = ComparedPairs {
             pairs: PairFile(SpillVec::new(memory / 2)),
@@ -63,6 +79,23 @@ impl ComparedPairs {
             of.similarities.push(similarity);
         }
         of
+    }
+}
+
+/// Errors: more candidates than the limit.
+fn check_limit(found: u64, most: u64) {
+    if found > most {
+        raise(
+            &Error::new(
+                ErrorKind::LimitExceeded,
+                format!("the searches find more than {most} pairs"),
+            )
+            .detail(format!(
+                "Of each record the nearest ones of the other table are looked at, which makes {}.",
+                counted(found, "pair", "pairs")
+            ))
+            .hint("Raise the option pair_limit, or compare fewer fields: each field of texts brings more pairs."),
+        )
     }
 }
 

@@ -32,7 +32,8 @@ pub fn fit(
     let mut candidates = Candidates::new(&records.prepared.store, memory / 8, u64::MAX);
     nearest::search(&mut records, &mut candidates, memory);
     random_pairs(sizes, |a, b| candidates.push(a, second + b, 1));
-    let mut compared = ComparedPairs::new(candidates.finish_shown(), &mut records, memory);
+    let mut compared =
+        ComparedPairs::new(candidates.finish_shown(), &mut records, u64::MAX, memory);
     progress::phase(phases::FITTING, None);
     let fields: Vec<ThingField> = things(&records);
     let masks = masks(&records);

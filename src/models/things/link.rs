@@ -1,6 +1,7 @@
 //! The pairs that a model of things finds between two tables.
 
 use base::Error;
+use linkage::clusters::Verdict;
 use linkage::model::things::{
     CandidatePair, Competition, EachRun, Odds, OneToOne, ThingsModel, Weighed,
 };
@@ -11,8 +12,11 @@ use super::fit::{detail, masks, tell};
 use super::nearest;
 use crate::models::fit::OTHER_DATA;
 use crate::models::fit_records::FitRecords;
-use crate::models::records::read::{RecordTexts, Table};
+use crate::models::options::ModelOptions;
+use crate::models::pairs::{judged, keys};
+use crate::models::records::read::{RecordSet, RecordTexts, Table};
 use crate::models::search::candidates::Candidates;
+use crate::pairs::decisions::Decisions;
 use crate::pairs::one_to_one::BestFirst;
 use crate::pairs::records::Records;
 use pg::check_for_interrupts;
@@ -31,20 +35,19 @@ pub struct ThingsLinkage<'m> {
     pub model: &'m ThingsModel,
     pub least: f64,
     pub one_to_one: bool,
-    pub force: bool,
+    pub options: ModelOptions,
+    pub decisions: &'m Option<Decisions>,
     pub memory: usize,
     pub job: &'static str,
 }
 
 impl ThingsLinkage<'_> {
-    /// Gives the pairs to `put`, with bits and probability. `judged` says whether people have judged a pair the same,
-    /// and `None` of those that are left out.
+    /// Gives the pairs to `put`, with bits and probability.
     ///
-    /// Errors: a model that must not be used; as [`RecordTexts::read`].
+    /// Errors: a model that must not be used; more pairs than the options allow; as [`RecordTexts::read`].
     pub fn run(
         &self,
         relations: Vec<Records>,
-        judged: impl Fn([u32; 2], &mut RecordTexts) -> Option<bool>,
         mut put: impl FnMut([u32; 2], [f64; 2], &mut RecordTexts),
     ) {
         if !self.may_run() {
@@ -57,20 +60,25 @@ impl ThingsLinkage<'_> {
         let sizes = [second, n - second];
         let mut candidates = Candidates::new(&records.prepared.store, memory / 8, u64::MAX);
         nearest::search(&mut records, &mut candidates, memory);
-        let mut compared = ComparedPairs::new(candidates.finish_shown(), &mut records, memory);
+        let most = self.options.pair_limit.unwrap_or(u64::MAX);
+        let candidates = candidates.finish_shown();
+        let mut compared = ComparedPairs::new(candidates, &mut records, most, memory);
         let learned = self.model.learned(sizes.map(f64::from), masks(&records));
         let texts = &mut records.prepared.texts;
         let mut best_first = self.one_to_one.then(|| BestFirst::new(memory / 8));
+        let decided = self.decisions.as_ref();
         let mut found = Found {
             odds: Odds::new(&learned),
             patterns: EachRun::new(&mut compared.patterns),
             of_pattern: 0.0,
+            decided: decided.map(|decisions| Decided::new(decisions, second, texts)),
+            second,
             similarities: &mut compared.similarities,
             number: 0,
             least: self.least,
-            each: |[a, b]: [u32; 2], probability: f64, similarity: f64| {
-                let pair = [a, second + b];
-                let Some(are_same) = judged(pair, texts) else {
+            texts,
+            each: |pair: [u32; 2], probability: f64, similarity: f64, texts: &mut RecordTexts| {
+                let Some(are_same) = judged(self.decisions, pair, texts) else {
                     return;
                 };
                 let measures = [probability, similarity];
@@ -119,7 +127,7 @@ impl ThingsLinkage<'_> {
     fn may_run(&self) -> bool {
         match self.model.status {
             Status::Converged => true,
-            _ if self.force => true,
+            _ if self.options.force => true,
             Status::NoneExpected | Status::NoPersonalFields => {
                 tell(self.model);
                 false
@@ -139,32 +147,84 @@ fn bits(probability: f64) -> f64 {
     bits.clamp(-MOST_BITS, MOST_BITS)
 }
 
+/// What people have decided, for pairs that compete.
+struct Decided<'d> {
+    decisions: &'d Decisions,
+    /// The records that something is decided about, which are few.
+    records: RecordSet,
+}
+
+impl Decided<'_> {
+    /// Of the records of two tables, of which the second one's begin with `second`.
+    fn new<'d>(decisions: &'d Decisions, second: u32, texts: &mut RecordTexts) -> Decided<'d> {
+        let mut records = RecordSet::default();
+        for record in 0..texts.records {
+            if record % 4096 == 0 {
+                check_for_interrupts();
+            }
+            let key = texts.keys.get(record.into()).unwrap_or_default();
+            records.push(decisions.knows(usize::from(record >= second), key));
+        }
+        Decided { decisions, records }
+    }
+
+    /// Whether a pair is judged the same, or different.
+    fn are_same(&self, pair: [u32; 2], texts: &mut RecordTexts) -> Option<bool> {
+        if !pair.iter().all(|&record| self.records.has(record)) {
+            return None;
+        }
+        let [a, b] = keys(pair, texts);
+        let judgement = self.decisions.get([&a, &b]).filter(|of| !of.changed)?;
+        match judgement.verdict {
+            Verdict::Same => Some(true),
+            Verdict::Different => Some(false),
+            Verdict::Unsure => None,
+        }
+    }
+}
+
 /// The pairs of at least some probability, while all are weighed.
 struct Found<'f, E> {
     odds: Odds<'f>,
     patterns: EachRun<'f>,
     of_pattern: f64,
+    decided: Option<Decided<'f>>,
+    /// The first record of the second table.
+    second: u32,
     similarities: &'f mut SpillVec<u64>,
     /// Pairs that have been weighed.
     number: u64,
     least: f64,
+    texts: &'f mut RecordTexts,
     each: E,
 }
 
-impl<E: FnMut([u32; 2], f64, f64)> Weighed for Found<'_, E> {
-    fn odds(&mut self) -> f64 {
+impl<E> Found<'_, E> {
+    /// The numbers of a pair's records among those of both tables.
+    fn records(&self, pair: &CandidatePair) -> [u32; 2] {
+        let [a, b] = pair.records;
+        [a, self.second + b]
+    }
+}
+
+impl<E: FnMut([u32; 2], f64, f64, &mut RecordTexts)> Weighed for Found<'_, E> {
+    fn odds(&mut self, pair: &CandidatePair) -> f64 {
         if let Some((pattern, _)) = self.patterns.next_pair() {
             self.of_pattern = self.odds.of(pattern);
         }
-        self.of_pattern
+        let records = self.records(pair);
+        let decided = self.decided.as_ref();
+        let are_same = decided.and_then(|decided| decided.are_same(records, self.texts));
+        are_same.map_or(self.of_pattern, Odds::judged)
     }
 
     fn weighed(&mut self, pair: &CandidatePair, probability: f64) {
         let number = self.number;
         self.number += 1;
         if probability >= self.least {
-            let similarity = self.similarities.get(number..number + 1)[0];
-            (self.each)(pair.records, probability, f64::from_bits(similarity));
+            let similarity = f64::from_bits(self.similarities.get(number..number + 1)[0]);
+            let records = self.records(pair);
+            (self.each)(records, probability, similarity, self.texts);
         }
     }
 }

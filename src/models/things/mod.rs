@@ -18,14 +18,29 @@ mod words;
 pub use fit::{fit, tell};
 pub use link::ThingsLinkage;
 
+use base::range::counted;
 use pg::budget::Budget;
 
 /// Bytes for each record: numbers of the search for the nearest, or the sums of those that compete.
 const RECORD_BYTES: usize = 24;
 
-/// Errors: what has to be in memory for so many records, and `more` bytes, does not fit into its share of
-/// `maintenance_work_mem`.
-fn check_room(records: u32, more: usize) {
-    let needed = 8 * (records as usize * RECORD_BYTES + more);
-    Budget::of_setting().check(needed, || format!("{records} records and their words"));
+/// Bytes for each word that is looked up: what it weighs, and where its records begin.
+const WORD_BYTES: usize = 12;
+
+/// How much of `maintenance_work_mem` so many records and words need, which have to be in memory.
+fn needed(records: u32, words: usize) -> usize {
+    8 * (records as usize * RECORD_BYTES + words * WORD_BYTES)
+}
+
+/// Errors: they do not fit into their share of `maintenance_work_mem`.
+fn check_room(records: u32, words: usize) {
+    let describe = || {
+        let records = counted(records.into(), "record", "records");
+        match words {
+            0 => records,
+            _ => format!("{records} with {words} different words"),
+        }
+    };
+    let needed = needed(records, words);
+    Budget::of_setting().check_all(needed, "records and their words", describe);
 }

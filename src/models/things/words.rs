@@ -9,10 +9,11 @@ use linkage::model::things::WordOf;
 use linkage::model::values::{words, FieldLayout, Kind};
 use linkage::model::FieldModel;
 
-use super::check_room;
+use super::{check_room, needed};
 use crate::models::fit_records::FitRecords;
 use crate::models::records::identities::{bits_of, BlockSort, Blocks};
 use crate::models::records::store::RowStore;
+use pg::budget::Budget;
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 use pg::file::{RecordSort, SpillVec};
@@ -20,42 +21,46 @@ use pg::file::{RecordSort, SpillVec};
 /// Words of records at a time.
 const BLOCK: u64 = 4096;
 
-/// Bytes for each word that is looked up: what it weighs, and where its records begin.
-const WORD_BYTES: usize = 12;
-
-/// Sorts the words of all records: of each field of texts, whose number comes with them, and of all fields. Takes
-/// `memory` bytes.
+/// Sorts the words of all records: of all fields, which are the most, and of each field of texts, whose number comes with
+/// them. Takes `memory` bytes.
 ///
 /// Errors: out of memory.
 pub fn sort_words(records: &mut FitRecords, memory: usize) -> Vec<(Option<usize>, Blocks)> {
     let has_words = |field: &FieldModel| field.layout.kind() != Kind::Number;
     let fields = (0..records.fields.len()).filter(|&k| has_words(&records.fields[k]));
-    let slots: Vec<Option<usize>> = fields.map(Some).chain([None]).collect();
+    let slots: Vec<Option<usize>> = [None].into_iter().chain(fields.map(Some)).collect();
     let n = records.prepared.store.records;
     let new = || BlockSort::new(n, memory / slots.len());
     let mut sorts: Vec<BlockSort> = slots.iter().map(|_| new()).collect();
     let plain = FieldLayout::new(Kind::Text, 0).or_raise();
+    // one value may have millions of words
+    let push = |sort: Option<&mut BlockSort>, record: u32, normal: &str| {
+        let Some(sort) = sort else { return };
+        for (i, (word, _)) in words::words_of(normal).enumerate() {
+            if (i as u64).is_multiple_of(BLOCK) {
+                check_for_interrupts();
+            }
+            sort.push(record, words::highest(word));
+        }
+    };
     let columns = &records.prepared.columns;
     let mut all = String::new();
     records.prepared.texts.each(|record, values| {
         check_for_interrupts();
         all.clear();
         let mut sorts_of = sorts.iter_mut();
+        let of_all = sorts_of.next();
         for (field, &column) in records.fields.iter().zip(columns) {
             let normal = plain.normal(&values[column]).or_raise();
             if has_words(field) {
-                if let Some(sort) = sorts_of.next() {
-                    words::each_word(&normal, |word, _| sort.push(record, words::highest(word)));
-                }
+                push(sorts_of.next(), record, &normal);
             }
             if !normal.is_empty() {
                 all.push('_');
                 all.push_str(&normal);
             }
         }
-        if let Some(sort) = sorts_of.next() {
-            words::each_word(&all, |word, _| sort.push(record, words::highest(word)));
-        }
+        push(of_all, record, &all);
     });
     let sorts = slots.into_iter().zip(sorts);
     sorts.map(|(slot, sort)| (slot, sort.finish())).collect()
@@ -90,9 +95,11 @@ impl RecordWords {
         };
         let mut by_record = RecordSort::new(memory / 2);
         let (mut group, mut word) = (Vec::new(), 0);
+        // those that have no room are counted, so that an error can say how much they need
+        let (mut numbered, room) = (0, Budget::of_setting().bytes());
         let mut end = |of: &mut RecordWords, group: &mut Vec<u32>, word: u64| {
             let weight = words::weight(records.into(), group.len() as u64);
-            let number = of.weights.words() as u64;
+            let number = numbered as u64;
             let is_looked_up = is_looked_up(records.into(), group.len() as u64);
             for (i, &record) in group.iter().enumerate() {
                 if i % BLOCK as usize == 0 {
@@ -107,9 +114,9 @@ impl RecordWords {
             }
             group.clear();
             if is_looked_up {
-                of.weights.words.push(weight as f32);
-                if number.is_multiple_of(BLOCK) {
-                    check_room(records, WORD_BYTES * number as usize);
+                numbered += 1;
+                if needed(records, numbered) <= room {
+                    of.weights.words.push(weight as f32);
                 }
             }
         };
@@ -121,6 +128,7 @@ impl RecordWords {
             group.push(entry.record);
         }
         end(&mut of, &mut group, word);
+        check_room(records, numbered);
         let lengths = of.weights.lengths.iter_mut();
         lengths.for_each(|length| *length = length.sqrt());
         of.by_record = by_record.finish().into_vec();

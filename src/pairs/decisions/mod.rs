@@ -90,6 +90,12 @@ impl Decisions {
         }
     }
 
+    /// Whether anything is decided about the record of this key on this side.
+    pub fn knows(&self, side: usize, key: &[u8]) -> bool {
+        let side = side.min(self.keys.len() - 1);
+        self.keys[side].get(key).is_some()
+    }
+
     /// Whether a pair is judged the same.
     pub fn are_same(&self, keys: [&[u8]; 2]) -> bool {
         let judgement = self.get(keys);

@@ -4,7 +4,7 @@ use super::fitted::{Class, MatchModel, Search};
 use super::values::{meaning, Kind, EQUAL, LEVELS, MISSING, PRESENT, SWAPPED};
 
 /// Fewer matches behind a level than this make it weak.
-const WEAK: f64 = 10.0;
+pub(super) const WEAK: f64 = 10.0;
 
 /// Shares that are less count as this much, as the score has it.
 const LEAST_SHARE: f64 = 1e-12;

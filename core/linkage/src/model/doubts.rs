@@ -53,6 +53,13 @@ pub fn not_known(model: &MatchModel) -> Vec<&'static str> {
     of_probabilities.into_iter().chain(of_searches).collect()
 }
 
+/// What nobody can know of a model of things that compete.
+pub const NOT_KNOWN_OF_THINGS: [&str; 3] = [
+    "whether its probabilities are right: nobody has checked them, and no answers correct them",
+    "what a pair is by itself: its probability depends on the other pairs of both records",
+    "which share of the matches is looked at: candidates are the nearest records, and nobody has seen the others",
+];
+
 /// The model expects other matches than its searches do.
 fn contradiction(model: &MatchModel, expected: f64, recall: f64) -> Option<Error> {
     let found = model

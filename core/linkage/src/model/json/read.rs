@@ -40,7 +40,10 @@ pub fn read_model(text: &str) -> Result<MatchModel> {
              and it has no searches.",
             model.one_to_one.name()
         ))
-        .hint("Find its pairs with bloom_model_linkage(), or fit a model without one_to_one.")),
+        .hint(
+            "Find its pairs with bloom_model_linkage(), which reports show if they get no model, or fit a model without \
+             one_to_one.",
+        )),
     }
 }
 
@@ -129,7 +132,7 @@ fn calibration(top: &Place<'_>) -> Result<Option<Calibration>> {
 }
 
 /// Models of before there were any have none.
-fn warnings(top: &Place<'_>) -> Result<Vec<String>> {
+pub(super) fn warnings(top: &Place<'_>) -> Result<Vec<String>> {
     let Some(place) = top.find("warnings")? else {
         return Ok(Vec::new());
     };
@@ -167,7 +170,7 @@ fn fields(place: &Place<'_>) -> Result<(Vec<FieldModel>, Vec<Shares>)> {
         if fields.iter().any(|field| Ok(&*field.name) == name.text()) {
             return Err(name.invalid("Another field has this name."));
         }
-        let layout = layout(&item, Kind::of_name)?;
+        let layout = layout(&item, &Kind::OF_PAIRS)?;
         let frequent = item.member("frequent")?;
         let frequent = frequent.entries(MOST_FREQUENT)?.map(|(value, share)| {
             let share = share.share()?;
@@ -193,13 +196,10 @@ fn fields(place: &Place<'_>) -> Result<(Vec<FieldModel>, Vec<Shares>)> {
     }
 }
 
-/// How the values of a field are compared, whose kind is one that `of_name` knows.
-pub(super) fn layout(
-    item: &Place<'_>,
-    of_name: impl Fn(&str) -> Result<Kind>,
-) -> Result<FieldLayout> {
+/// How the values of a field are compared, whose kind is one of some.
+pub(super) fn layout(item: &Place<'_>, kinds: &[Kind]) -> Result<FieldLayout> {
     let kind = item.member("kind")?;
-    let kind = of_name(kind.text()?)
+    let kind = Kind::of_name(kind.text()?, kinds)
         .map_err(|error| kind.invalid(error.hint_text().unwrap_or_default()))?;
     let segment = item.member("segment")?;
     let layout = FieldLayout::of_segment(kind, segment.whole(0..=u32::MAX)?.into())

@@ -3,13 +3,14 @@
 use serde_json::{json, Value};
 
 use super::place::Place;
-use super::read::{dependence, layout, left_out, several, status, MOST_INFORMATION};
+use super::read::{dependence, layout, left_out, several, status, warnings, MOST_INFORMATION};
 use super::write::{self, exact, numbers, together};
 use super::THINGS_FORMAT;
+use crate::model::doubts::NOT_KNOWN_OF_THINGS;
 use crate::model::things::{Mask, MatchMasks, OneToOne, Thing, ThingsModel};
 use crate::model::values::{words, Kind, Reading};
 use crate::model::MOST_FIELDS;
-use base::{Error, Result};
+use base::Result;
 use text::RULES;
 
 /// Most masks of missing values.
@@ -79,6 +80,8 @@ pub fn write(model: &ThingsModel) -> Result<String> {
         },
         "searches": [],
         "left_out": write::left_out(&model.left_out),
+        "warnings": model.warnings,
+        "not_known": NOT_KNOWN_OF_THINGS,
     });
     Ok(written.to_string())
 }
@@ -90,6 +93,10 @@ pub(super) fn read(top: &Place<'_>) -> Result<ThingsModel> {
         let names = OneToOne::ALL.map(OneToOne::name).join(", ");
         one_to_one.invalid(format!("It is one of {names}."))
     })?;
+    let linkage = top.member("linkage")?;
+    if !linkage.boolean()? {
+        return Err(linkage.invalid("Pairs that compete are of two tables."));
+    }
     let (fields, states) = fields(&top.member("fields")?)?;
     let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
     let missing = top.member("missing")?;
@@ -124,6 +131,7 @@ pub(super) fn read(top: &Place<'_>) -> Result<ThingsModel> {
         matched: top.member("matched")?.count()?,
         rounds: top.member("rounds")?.whole(0..=u32::MAX)? as usize,
         left_out: left_out(top)?,
+        warnings: warnings(top)?,
         fields,
     })
 }
@@ -131,10 +139,6 @@ pub(super) fn read(top: &Place<'_>) -> Result<ThingsModel> {
 /// The fields, and the states of missing values among matches.
 fn fields(place: &Place<'_>) -> Result<(Vec<Thing>, Vec<[f64; 3]>)> {
     let (mut fields, mut states): (Vec<Thing>, Vec<[f64; 3]>) = Default::default();
-    let of_name = |name: &str| {
-        let hint = || format!("Kinds are {}.", Kind::ALL.map(Kind::name).join(", "));
-        Kind::named(name).ok_or_else(|| Error::invalid("unrecognized kind of field").hint(hint()))
-    };
     for item in place.items(MOST_FIELDS)? {
         let name = item.member("name")?;
         if fields.iter().any(|field| Ok(&*field.name) == name.text()) {
@@ -145,7 +149,7 @@ fn fields(place: &Place<'_>) -> Result<(Vec<Thing>, Vec<[f64; 3]>)> {
         states.push(item.member("missing")?.numbers(|place| place.share())?);
         fields.push(Thing {
             name: name.text()?.to_owned(),
-            layout: layout(&item, of_name)?.with_words(most_words as usize),
+            layout: layout(&item, &Kind::ALL)?.with_words(most_words as usize),
             filled: item.member("filled")?.share()?,
             information: item
                 .member("bits")?

@@ -4,7 +4,7 @@ use serde_json::{json, Number, Value};
 
 use super::FORMAT;
 use crate::model::doubts::not_known;
-use crate::model::mixture::{Dependence, DependentFields, Shares};
+use crate::model::mixture::{Dependence, Shares};
 use crate::model::values::Reading;
 use crate::model::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search};
 use base::{Error, Result};
@@ -81,9 +81,7 @@ pub(super) fn together<'m, const N: usize>(
     dependence: &Dependence<N>,
     name: &impl Fn(usize) -> &'m str,
 ) -> Result<Value> {
-    let says_something =
-        |edge: &&DependentFields<N>| edge.logs.iter().flatten().any(|&log| log != 0.0);
-    let edges = dependence.edges.iter().filter(says_something);
+    let edges = dependence.edges.iter().filter(|edge| edge.says_something());
     let edges = edges.map(|edge| {
         let logs: Result<Value> = edge.logs.iter().map(|row| numbers(row)).collect();
         Ok(json!({

@@ -44,6 +44,13 @@ pub struct DependentFields<const N: usize = ORDERED> {
     pub information: f64,
 }
 
+impl<const N: usize> DependentFields<N> {
+    /// Whether any two levels come together more often, or less, than by independence.
+    pub fn says_something(&self) -> bool {
+        self.logs.iter().flatten().any(|&log| log != 0.0)
+    }
+}
+
 /// The tree of them.
 #[derive(Clone, Debug, Default)]
 pub struct Dependence<const N: usize = ORDERED> {

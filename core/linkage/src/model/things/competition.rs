@@ -76,7 +76,7 @@ impl CandidatePairs for Vec<[u32; PAIR_WORDS]> {
 /// What is asked and told of each pair in its turn.
 pub trait Weighed {
     /// The odds of a pair that has no competitors.
-    fn odds(&mut self) -> f64;
+    fn odds(&mut self, pair: &CandidatePair) -> f64;
 
     /// The probability of a pair.
     fn weighed(&mut self, pair: &CandidatePair, probability: f64);
@@ -124,7 +124,7 @@ impl Competition {
         let clear = |sums: &mut Sums| sums.iter_mut().for_each(|sums| sums.fill(0.0));
         clear(&mut self.sums);
         each_pair(pairs, &mut turn, |pair| {
-            pair.odds = of.odds() as f32;
+            pair.odds = of.odds(pair) as f32;
             if pair.odds >= self.least {
                 add(&mut self.sums, pair);
             }
@@ -217,7 +217,7 @@ mod tests {
     struct Given<'o>(std::iter::Cycle<std::slice::Iter<'o, f64>>, Vec<f64>);
 
     impl Weighed for Given<'_> {
-        fn odds(&mut self) -> f64 {
+        fn odds(&mut self, _: &CandidatePair) -> f64 {
             *self.0.next().unwrap()
         }
 

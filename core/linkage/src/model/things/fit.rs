@@ -289,7 +289,7 @@ impl<'f, 'r> Found<'f, 'r> {
 }
 
 impl Weighed for Found<'_, '_> {
-    fn odds(&mut self) -> f64 {
+    fn odds(&mut self, _: &CandidatePair) -> f64 {
         if let Some((pattern, _)) = self.patterns.next_pair() {
             self.of_pattern = self.odds.of(pattern);
         }

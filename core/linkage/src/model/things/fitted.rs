@@ -49,6 +49,8 @@ pub struct ThingsModel {
     pub rounds: usize,
     /// Columns that are no fields.
     pub left_out: Vec<LeftOut>,
+    /// What speaks against it, in words.
+    pub warnings: Vec<String>,
 }
 
 impl ThingsModel {
@@ -87,6 +89,7 @@ impl ThingsModel {
             matched,
             rounds: fit.rounds,
             left_out,
+            warnings: Vec::new(),
             fields,
         }
     }

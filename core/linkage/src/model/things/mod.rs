@@ -23,6 +23,7 @@
 //! for each record.
 
 pub mod competition;
+pub mod describe;
 pub mod fit;
 pub mod fitted;
 pub mod missing;
@@ -32,6 +33,7 @@ pub mod odds;
 mod tests;
 
 pub use competition::{CandidatePair, CandidatePairs, Competition, Weighed, PAIR_WORDS};
+pub use describe::ThingFacts;
 pub use fit::{learn, Fit, FitInput, TableField, ThingField};
 pub use fitted::{Thing, ThingsModel};
 pub use missing::{Mask, MaskShares, MatchMasks, RecordMasks};

@@ -76,6 +76,16 @@ impl<'l> Odds<'l> {
         let log = self.of_all + of_mask + levels.sum::<f64>() - self.of.dependence.log(pattern);
         log.clamp(-GREATEST, GREATEST).exp()
     }
+
+    /// The odds of a pair that people have judged the same, or different: no other pair of its records has a chance
+    /// against the one, and it has none against them as the other.
+    pub fn judged(are_same: bool) -> f64 {
+        if are_same {
+            GREATEST.exp()
+        } else {
+            0.0
+        }
+    }
 }
 
 /// The patterns of the candidates in their order, each with how many candidates have it. They may be more than fit into

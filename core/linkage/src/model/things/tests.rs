@@ -277,7 +277,7 @@ impl Candidates {
             found: Vec<([u32; 2], f64)>,
         }
         impl Weighed for All<'_> {
-            fn odds(&mut self) -> f64 {
+            fn odds(&mut self, _: &CandidatePair) -> f64 {
                 if let Some((pattern, _)) = self.patterns.next_pair() {
                     self.of_pattern = self.odds.of(pattern);
                 }
@@ -374,6 +374,11 @@ fn a_model_comes_back() {
             "The model has no field of this name.",
         ),
         (
+            "\"linkage\":true",
+            "\"linkage\":false",
+            "Pairs that compete are of two tables.",
+        ),
+        (
             "\"one_to_one\":\"both\"",
             "\"one_to_one\":\"c\"",
             "It is one of both, a, b.",
@@ -391,7 +396,7 @@ fn a_model_comes_back() {
         (
             "\"kind\":\"words\"",
             "\"kind\":\"wrods\"",
-            "Kinds are text, words, name, date, day, code, number, phone, email.",
+            "Kinds are text, words, name, date, day, code, number, phone and email.",
         ),
     ] {
         assert!(text.contains(from), "{text}");

@@ -31,15 +31,28 @@ base::named! {
 }
 
 impl Kind {
-    /// The kind of this name, if fields of it can be asked for. What words weigh is not counted for fits of patterns, so
-    /// these have no fields of words.
+    /// Those that models of pairs have, which know nothing of other records: what words weigh depends on all.
+    pub const OF_PAIRS: [Kind; 8] = [
+        Kind::Text,
+        Kind::Name,
+        Kind::Date,
+        Kind::Day,
+        Kind::Code,
+        Kind::Number,
+        Kind::Phone,
+        Kind::Email,
+    ];
+
+    /// The kind of this name among some.
     ///
     /// Errors: there is none.
-    pub fn of_name(name: &str) -> Result<Kind> {
-        let known = Kind::named(name).filter(|&kind| kind != Kind::Words);
+    pub fn of_name(name: &str, among: &[Kind]) -> Result<Kind> {
+        let known = Kind::named(name).filter(|kind| among.contains(kind));
         known.ok_or_else(|| {
+            let names: Vec<&str> = among.iter().map(|kind| kind.name()).collect();
+            let (last, others) = names.split_last().unwrap_or((&"none", &[]));
             Error::invalid(format!("unrecognized kind of field \"{name}\""))
-                .hint("Kinds are text, name, date, day, code, number, phone and email.")
+                .hint(format!("Kinds are {} and {last}.", others.join(", ")))
         })
     }
 }

@@ -3,7 +3,7 @@
 //! one has.
 
 use super::encode::OWN;
-use super::{words, FieldLayout, Kind, EQUAL};
+use super::{meaning as of_persons, words, FieldLayout, Kind, Reading, EQUAL};
 
 /// Levels of values that are there on both sides, from the best to the worst: equal by how frequent the value is, then
 /// similar by tenths.
@@ -34,6 +34,46 @@ const OF_SIX: [u8; 6] = [0, 2, 4, 5, 7, 9];
 
 /// Near numbers come to the top among pairs of one probability, but count for less than similar texts.
 const NEAR: f64 = 0.2;
+
+/// What a level of values that are there on both sides means, as half a sentence; `None` if it does not occur.
+pub fn meaning(kind: Kind, reading: Option<&Reading>, level: usize) -> Option<&'static str> {
+    const TEXTS: [&str; PRESENT - EQUAL] = [
+        "similar, 0.90 or more",
+        "similar, 0.80 or more",
+        "similar, 0.70 or more",
+        "similar, 0.60 or more",
+        "similar, 0.50 or more",
+        "similar, 0.40 or more",
+        "unlike, 0.30 or more",
+        "unlike, 0.20 or more",
+        "unlike, 0.10 or more",
+        "unlike, below 0.10",
+    ];
+    const NUMBERS: [&str; PRESENT - EQUAL] = [
+        "differ by 0.03 % or less",
+        "differ by 0.1 % or less",
+        "differ by 0.3 % or less",
+        "differ by 1 % or less",
+        "differ by 3 % or less",
+        "differ by 5 % or less",
+        "differ by 10 % or less",
+        "differ by 20 % or less",
+        "differ by 40 % or less",
+        "differ by more than 40 %",
+    ];
+    let Some(unequal) = level.checked_sub(EQUAL) else {
+        return Some(of_persons(kind, reading, level));
+    };
+    match kind {
+        Kind::Text | Kind::Name | Kind::Words => TEXTS.get(unequal).copied(),
+        Kind::Number => NUMBERS.get(unequal).copied(),
+        Kind::Code if ![0, 9].contains(&unequal) => None,
+        Kind::Code | Kind::Date | Kind::Phone | Kind::Email => {
+            let of_six = OF_SIX.iter().position(|&of| usize::from(of) == unequal)?;
+            Some(of_persons(kind, reading, EQUAL + of_six))
+        }
+    }
+}
 
 /// How far two values agree.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -51,23 +51,19 @@ pub fn room(length: usize) -> usize {
     (length / 4 + 4).min(MOST_WORDS)
 }
 
-/// Gives each different word of a text to `each`, with whether it is plain. `normal`: its normal form, words between
-/// underscores.
-pub fn each_word(normal: &str, mut each: impl FnMut(u64, bool)) {
-    let mut seen = HashSet::new();
-    let mut once = |word: u64, is_plain| {
-        if seen.insert(word) {
-            each(word, is_plain);
-        }
-    };
+/// The different words of a text, each with whether it is plain. `normal`: its normal form, words between underscores.
+/// A text may have millions of them, so whoever takes them all checks for interrupts.
+pub fn words_of(normal: &str) -> impl Iterator<Item = (u64, bool)> + '_ {
     let words = || normal.split('_').filter(|word| !word.is_empty());
-    words().for_each(|word| once(word_hash(word), true));
-    for (word, next) in words().zip(words().skip(1)) {
-        let joined = [word, next].concat();
-        if joined.len() >= LEAST_JOINED && joined.bytes().any(|b| b.is_ascii_digit()) {
-            once(word_hash(&joined), false);
-        }
-    }
+    let plain = words().map(|word| (word_hash(word), true));
+    let joined = words().zip(words().skip(1)).filter_map(|(word, next)| {
+        let has_digit = |word: &str| word.bytes().any(|b| b.is_ascii_digit());
+        let is_long = word.len() + next.len() >= LEAST_JOINED;
+        let is_word = is_long && (has_digit(word) || has_digit(next));
+        is_word.then(|| (word_hash(&[word, next].concat()), false))
+    });
+    let mut seen = HashSet::new();
+    plain.chain(joined).filter(move |of| seen.insert(of.0))
 }
 
 /// The hash of a word, which stands for it.
@@ -82,12 +78,9 @@ pub fn weight(records: u64, with: u64) -> f64 {
 
 /// Writes the words of a text behind their first one, without weights. Those that have no room are left out.
 pub(super) fn write(normal: &str, to: &mut [u64]) {
-    let mut free = to[1..].iter_mut();
-    each_word(normal, |word, is_plain| {
-        if let Some(place) = free.next() {
-            *place = word << HASH_AT | if is_plain { PLAIN } else { 0 };
-        }
-    });
+    for (place, (word, is_plain)) in to[1..].iter_mut().zip(words_of(normal)) {
+        *place = word << HASH_AT | if is_plain { PLAIN } else { 0 };
+    }
     // places that are free stay behind
     let used = to[1..].iter().take_while(|&&word| word != 0).count();
     to[1..=used].sort_unstable();
