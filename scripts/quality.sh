@@ -10,6 +10,8 @@ say 'quality of match models'
 "$ROOT/tests/quality/run.sh"
 say 'probabilities of match models, and how many are right'
 "$ROOT/tests/quality/reliability.sh"
+say 'duplicates that no search finds'
+"$ROOT/tests/quality/missed.sh"
 say 'quality of measures of names'
 "$ROOT/tests/quality/names.sh"
 say 'kinds of corruption'

@@ -51,10 +51,10 @@ fn report(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> 
         let mut found = Found::default();
         match &planned.search {
             Search::Scan { .. } => found.pairs = records.all_pairs as u64,
-            search @ (Search::Equal { .. } | Search::Crosswise { .. }) => {
+            search if search.is_exact() => {
                 found = records.search(search, None, memory / 4, |_, _| ());
             }
-            search @ Search::Similar { .. } => {
+            search => {
                 let mut candidates = Candidates::new(&records.store, memory / 4, u64::MAX);
                 let push = |a: u32, b: u32| candidates.push(a, b, 0);
                 found = records.search(search, None, memory / 4, push);

@@ -13,7 +13,7 @@ const PERSONAL: &str =
     passport reisepass personalid nationalid taxid steuerid dni";
 
 /// The same, where they are the whole name, since others contain them.
-const PERSONAL_WHOLE: &str = "mail born";
+const PERSONAL_WHOLE: &str = "mail born geb bdate naiss nacido";
 
 /// Parts of names of surnames.
 const SURNAMES: &str =

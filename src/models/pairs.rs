@@ -2,7 +2,7 @@
 
 use base::Error;
 use linkage::model::json::{read_any_model, read_model, AnyModel};
-use linkage::model::{MatchModel, Pattern, Score, Scorer, Search, Status};
+use linkage::model::{MatchModel, Pattern, Score, Scorer, Status};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::fit;
@@ -235,11 +235,11 @@ impl ModelSearch {
             if !limit.chosen()[number] {
                 continue;
             }
-            let is_exact = !matches!(planned.search, Search::Similar { .. });
+            let is_exact = planned.search.is_exact();
             let mut found = 0u64;
             let push = |a: u32, b: u32| {
                 found += 1;
-                // what is similar is known when it is compared
+                // which pairs there are is known when they are compared
                 if !is_exact || limit.has_room(found) {
                     candidates.push(a, b, number);
                 }

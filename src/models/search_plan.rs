@@ -29,7 +29,7 @@ const SIMILAR_FIELDS: usize = 6;
 
 /// Shares of the expected matches that a search brings at least.
 const LEAST_OF_EQUAL: f64 = 0.0005;
-const LEAST_OF_SIMILAR: f64 = 0.002;
+const LEAST_OF_SIMILAR: f64 = 0.001;
 
 /// The share of the pairs of a search in larger blocks that are matches, at least.
 const LEAST_SHARE: f64 = 0.05;
@@ -39,8 +39,10 @@ const LEAST_SHARE: f64 = 0.05;
 const SURE: f64 = 0.95;
 const LIKELY: f64 = 0.5;
 
-/// The share of the expected matches that may be lost.
+/// The share of the expected matches that may be lost. Searches by equality, which cost little, are chosen until they lose
+/// half of that, as far as the fit can tell.
 const MOST_LOSS: f64 = 0.01;
+const LOSS_OF_EQUAL: f64 = 0.005;
 
 /// The fields that tell most, so many, in their order.
 fn telling(model: &MatchModel, most: usize) -> Vec<usize> {
@@ -207,41 +209,58 @@ pub fn plan(
     let most = of_all + besides;
     let chosen = choose(Choice {
         found: &found,
-        searches: searches.len(),
+        searches: 0..searches.len(),
+        done: 0,
         records: n,
         besides,
         least_gain: LEAST_OF_EQUAL * (all / most.max(1e-9)),
         least_shares: &[],
-        most_loss: MOST_LOSS,
+        most_loss: LOSS_OF_EQUAL,
     });
     take(searches, &chosen);
-    let mut matches = matches_of(&chosen);
+    let of_equal = matches_of(&chosen);
+    let mut matches = of_equal;
     if most - matches >= MOST_LOSS * most {
         let equal: Vec<&Search> = chosen.iter().map(|c| &searches[c.search]).collect();
         let similar = similar_searches(model);
         let larger = larger_searches(model);
         let crosswise = crosswise_searches(model);
-        let searches: Vec<Search> = (similar.into_iter().chain(larger).chain(crosswise)).collect();
+        let mut searches: Vec<Search> = similar.into_iter().chain(larger).collect();
+        let last = searches.len();
+        searches.extend(crosswise);
         let least_share = |search: &Search| match search {
             Search::Similar { .. } => 0.0,
             _ => LEAST_SHARE,
         };
         let least_shares: Vec<f64> = searches.iter().map(least_share).collect();
         let found = by_similarity(model, &mut records.prepared, &equal, &searches, memory);
-        let new: f64 = found.iter().map(|f| f.matches).sum();
-        all = all.max(matches + new);
-        let most = most.max(matches + new);
-        let chosen = choose(Choice {
-            found: &found,
-            searches: searches.len(),
-            records: n,
-            besides: most - new,
-            least_gain: LEAST_OF_SIMILAR * (all / most.max(1e-9)),
-            least_shares: &least_shares,
-            most_loss: MOST_LOSS,
-        });
-        take(&searches, &chosen);
-        matches += matches_of(&chosen);
+        // Crosswise is looked for what the others leave: pairs that both find would speak for it, and the others, which find
+        // more besides, would be left out.
+        let mut done = 0;
+        for (range, least) in [
+            (0..last, LEAST_OF_SIMILAR),
+            (last..searches.len(), LEAST_OF_EQUAL),
+        ] {
+            let known = (1u64 << range.end) - 1;
+            let among = found.iter().filter(|f| f.searches & known != 0);
+            let found: Vec<FoundTogether> = among.copied().collect();
+            let new: f64 = found.iter().map(|f| f.matches).sum();
+            all = all.max(of_equal + new);
+            let most = most.max(of_equal + new);
+            let chosen = choose(Choice {
+                found: &found,
+                searches: range,
+                done,
+                records: n,
+                besides: most - new,
+                least_gain: least * (all / most.max(1e-9)),
+                least_shares: &least_shares,
+                most_loss: MOST_LOSS,
+            });
+            take(&searches, &chosen);
+            matches += matches_of(&chosen);
+            done = chosen.iter().fold(done, |done, c| done | 1 << c.search);
+        }
     }
     let scan = planned.first_mut();
     if let Some(scan) = scan.filter(|planned| matches!(planned.search, Search::Scan { .. })) {

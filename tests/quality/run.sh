@@ -12,7 +12,7 @@ seconds() { awk -v us=$((${EPOCHREALTIME/./} - $1)) 'BEGIN { printf "%.2f", us /
 
 # measure NAME KEY FIELDS PERSONAL PEER PEER_95: a row of the result for the tables one and, if there are two, two, and the known pairs in truth.
 measure() {
-    local name=$1 key=$2 fields personal=$4 peer=$5 peer_95=$6 begin fit pairs suffix=duplicates link='' rel once=''
+    local name=$1 key=$2 fields personal=$4 peer=$5 peer_95=$6 begin fit pairs suffix=duplicates link='' rel once='' together=''
     fields=$(kinds "$3")
     rel="'one', '$key'"
     if [[ -n $(sql -c "SELECT to_regclass('two')") ]]; then
@@ -24,7 +24,7 @@ measure() {
     fit=$(seconds "$begin")
     [[ -z ${QUALITY_EQUAL_ONLY:-} ]] || sql -c "UPDATE fitted SET model = jsonb_set(model, '{searches}',
         (SELECT coalesce(jsonb_agg(search ORDER BY n), '[]') FROM jsonb_array_elements(model->'searches') WITH ORDINALITY AS s (search, n)
-            WHERE NOT search ? 'similar'))"
+            WHERE NOT search ?| '{similar,crosswise}'))"
     # A model that should not be used is used all the same, and its row says so.
     begin=${EPOCHREALTIME/./}
     sql -c "CREATE TABLE found AS SELECT * FROM bloom_model_$suffix($rel, (SELECT model FROM fitted), 0.5, options => '{\"force\": true}')"
@@ -42,6 +42,12 @@ measure() {
         once=$(sql -c "SELECT round((2.0 * count(same) / (count(*) + (SELECT count(*) FROM truth))), 4)
             FROM bloom_model_linkage($rel, (SELECT model FROM fitted), 0.1, true, '{\"force\": true}') LEFT JOIN truth USING (a, b)")
     fi
+    # Of one table, what its clusters make of the pairs: those that are taken apart, and those that two others imply.
+    if [[ $suffix == duplicates ]]; then
+        sql -c "CREATE TABLE together AS SELECT cluster, key FROM bloom_clusters('found', 0.5)"
+        together=$(sql -c "SELECT round(2.0 * (SELECT count(*) FROM truth JOIN together AS x ON x.key = truth.a JOIN together AS y ON y.key = truth.b WHERE x.cluster = y.cluster)
+            / ((SELECT count(*) FROM truth) + (SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM together GROUP BY cluster) AS size)), 4)")
+    fi
     # Precision, recall and F1 at .5 and at .95, and the best F1 of all cuts.
     sql -F ' | ' -c "
         WITH known AS (SELECT count(*)::numeric AS pairs FROM truth),
@@ -57,10 +63,10 @@ measure() {
             (SELECT count(*) FROM candidate), (SELECT round(count(*) / known.pairs, 4) FROM candidate WHERE same),
             (SELECT rates FROM text WHERE at = 0.5), (SELECT f1 FROM text WHERE at = 0.5),
             (SELECT rates FROM text WHERE at = 0.95), (SELECT f1 FROM text WHERE at = 0.95),
-            (SELECT round(max(2 * \"right\" / (found + known.pairs)), 4) FROM falling), '$once', '$peer', '$peer_95', '$fit', '$pairs |'
+            (SELECT round(max(2 * \"right\" / (found + known.pairs)), 4) FROM falling), '$once', '$together', '$peer', '$peer_95', '$fit', '$pairs |'
         FROM fitted, known"
 }
 
-echo '| set | records | duplicate pairs | expected | candidates | their recall | precision / recall at .5 | F1 at .5 | precision / recall at .95 | F1 at .95 | best F1 | F1 one to one at .1 | Splink, best F1 | Splink, F1 at .95 | fit, s | pairs, s |'
-echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
+echo '| set | records | duplicate pairs | expected | candidates | their recall | precision / recall at .5 | F1 at .5 | precision / recall at .95 | F1 at .95 | best F1 | F1 one to one at .1 | F1 of clusters at .5 | Splink, best F1 | Splink, F1 at .95 | fit, s | pairs, s |'
+echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
 all_sets

@@ -120,6 +120,12 @@ CREATE FUNCTION found(search text) RETURNS text LANGUAGE sql AS $$
     SELECT string_agg(a || b, ' ' ORDER BY a, b) FROM bloom_model_duplicates('moved', 'id', with_searches((SELECT model FROM fitted), format('[{%s, "pairs_per_record": 0, "matches_per_record": 0}]', search)::jsonb), 0) $$;
 SELECT search, found(search) FROM unnest(ARRAY['"equal": ["given_name", "surname"], "most": 5', '"equal": ["given_name"], "most": 5', '"crosswise": [], "most": 5', '"crosswise": ["city"], "most": 5', '"crosswise": [], "most": 3']) AS search;
 SELECT search, pairs FROM bloom_model_candidates('moved', 'id', with_searches(:model, '[{"crosswise": ["city"], "most": 40, "pairs_per_record": 0, "matches_per_record": 0}]'));
+-- a pair that two blocks have counts once
+SELECT pairs FROM bloom_model_candidates('moved', 'id', with_searches(:model, '[{"crosswise": [], "most": 40, "pairs_per_record": 0, "matches_per_record": 0}]'));
+SELECT count(*) FROM bloom_model_duplicates('moved', 'id', with_searches(:model, '[{"crosswise": [], "most": 40, "pairs_per_record": 0, "matches_per_record": 0}]'), 0, '{"pair_limit": 7}');
+SELECT count(*) FROM bloom_model_duplicates('moved', 'id', with_searches(:model, '[{"crosswise": [], "most": 40, "pairs_per_record": 0, "matches_per_record": 0}]'), 0, '{"pair_limit": 6}');
+-- a scan sees names that have changed places
+SELECT found('"scan": 90');
 SELECT field, a, b, level FROM bloom_model_explain(:model, '{"given_name": "oberhauser", "city": "weiden"}', '{"given_name": "katharina", "surname": "oberhauser"}') WHERE field IN ('given_name', 'surname');
 SELECT found('"crosswise": ["surname"], "most": 5');
 SELECT bloom_model_duplicates('moved', 'id', jsonb_set(with_searches(:model, '[{"crosswise": [], "most": 5, "pairs_per_record": 0, "matches_per_record": 0}]'), '{swap}', 'null'));

@@ -49,6 +49,9 @@ CREATE FUNCTION rivals(one text, decided regclass, OUT decision text, OUT pair n
     SELECT j.decision, round(p.probability::numeric, 2), round(q.probability::numeric, 2) FROM rivals AS r JOIN judged AS j USING (a, b) LEFT JOIN p USING (a, b) LEFT JOIN p AS q ON (q.a, q.b) = (r.a, r.rival) ORDER BY 1 $$;
 SELECT one, CASE WHEN decided IS NULL THEN 'no' ELSE 'yes' END AS decided, r.* FROM unnest('{both,a,b}'::text[]) AS one, unnest('{NULL,judged}'::regclass[]) AS decided, rivals(one, decided) AS r ORDER BY one, 2, decision;
 SELECT count(*) AS expected FROM (SELECT a, b FROM models, bloom_model_linkage('fodors', 'id', 'doubled', 'id', model, 0.3, true, decisions => 'judged') WHERE name = 'both' AND (a, b) IN (SELECT a, rival FROM judged JOIN rivals USING (a, b) WHERE decision = 'different' UNION SELECT a, b FROM judged WHERE decision = 'same')) AS p;
+-- Two that compete, and are both judged the same: both are given, and one of them where each record has one partner.
+CREATE TABLE twice AS SELECT a, unnest(ARRAY[b, rival]) AS b, 'same' AS decision, now() AS at FROM (SELECT * FROM rivals ORDER BY a COLLATE "C" LIMIT 1) AS r;
+SELECT one_to_one, min_probability, count(*) FROM unnest('{f,t}'::bool[]) AS one_to_one, unnest('{0.1,0.9}'::float8[]) AS min_probability, models, bloom_model_linkage('fodors', 'id', 'doubled', 'id', model, min_probability, one_to_one, decisions => 'twice') AS p WHERE name = 'both' AND a IN (SELECT a FROM twice) GROUP BY 1, 2 ORDER BY 1, 2;
 
 -- Goods: words in any order, codes with and without a space, prices with their currency; what is missing.
 CREATE TABLE goods (sku text, title text, brand text, price text, sold date);

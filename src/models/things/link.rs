@@ -221,9 +221,12 @@ impl<E: FnMut([u32; 2], f64, f64, &mut RecordTexts)> Weighed for Found<'_, E> {
     fn weighed(&mut self, pair: &CandidatePair, probability: f64) {
         let number = self.number;
         self.number += 1;
-        if probability >= self.least {
+        let records = self.records(pair);
+        // what people have judged the same is given, even where they have judged so of several pairs that compete
+        let decided = self.decided.as_ref();
+        let are_same = decided.and_then(|decided| decided.are_same(records, self.texts));
+        if probability >= self.least || are_same == Some(true) {
             let similarity = f64::from_bits(self.similarities.get(number..number + 1)[0]);
-            let records = self.records(pair);
             (self.each)(records, probability, similarity, self.texts);
         }
     }

@@ -106,6 +106,11 @@ pub enum Search {
 }
 
 impl Search {
+    /// Whether every pair that the search comes across is one that it is for, and comes once.
+    pub fn is_exact(&self) -> bool {
+        matches!(self, Search::Equal { .. } | Search::Scan { .. })
+    }
+
     /// Whether a pair that the search has come across is one that it is for.
     pub fn takes(&self, pattern: Pattern) -> bool {
         match self {

@@ -1,5 +1,7 @@
 //! Which searches are done: those that find most matches for the pairs that they bring.
 
+use std::ops::Range;
+
 /// Pairs that the same searches find.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FoundTogether {
@@ -25,12 +27,14 @@ pub struct Chosen {
 }
 
 /// What is chosen from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Choice<'a> {
     /// What all searches find, in an order that does not depend on anything else.
     pub found: &'a [FoundTogether],
-    /// How many searches there are.
-    pub searches: usize,
+    /// The numbers of the searches.
+    pub searches: Range<usize>,
+    /// Searches that are done whatever is chosen, as bits.
+    pub done: u64,
     /// Records, of both tables.
     pub records: f64,
     /// Matches that are expected besides those that are found.
@@ -38,7 +42,7 @@ pub struct Choice<'a> {
     /// A search that brings less than this share of the expected matches is not worth while, nor one of whose matches
     /// fewer than half of this speak for it.
     pub least_gain: f64,
-    /// Nor one of whose new pairs fewer than its share of these are matches; of those that have none, any number.
+    /// Nor one of whose new pairs fewer than its share of these are matches, by its number; of those that have none, any number.
     pub least_shares: &'a [f64],
     /// No more searches are chosen where this share of the expected matches is lost, or less.
     pub most_loss: f64,
@@ -50,6 +54,7 @@ pub fn choose(choice: Choice<'_>) -> Vec<Chosen> {
     let Choice {
         found,
         searches,
+        mut done,
         records,
         besides,
         least_gain,
@@ -57,9 +62,10 @@ pub fn choose(choice: Choice<'_>) -> Vec<Chosen> {
         most_loss,
     } = choice;
     let all: f64 = found.iter().map(|f| f.matches).sum::<f64>() + besides;
-    let (mut chosen, mut done) = (Vec::<Chosen>::new(), 0u64);
-    let mut matches = 0.0;
-    let mut possible: Vec<usize> = (0..searches).collect();
+    let mut chosen = Vec::<Chosen>::new();
+    let by_done = found.iter().filter(|f| f.searches & done != 0);
+    let mut matches: f64 = by_done.map(|f| f.matches).sum();
+    let mut possible: Vec<usize> = searches.collect();
     while (1.0 - most_loss) * all > matches {
         let gain = |&search: &usize| {
             let new = found
@@ -135,7 +141,8 @@ mod tests {
         let chosen = |besides, least_gain| {
             choose(Choice {
                 found: &all,
-                searches: 3,
+                searches: 0..3,
+                done: 0,
                 records: 100.0,
                 besides,
                 least_gain,
@@ -150,6 +157,17 @@ mod tests {
         assert_eq!(order(&chosen(205.0, 0.13)), [1, 2]);
         let chosen = chosen(0.0, 0.001);
         assert_eq!((chosen[0].new_pairs, chosen[0].new_matches), (105.0, 95.0));
+        let rest = choose(Choice {
+            found: &all,
+            searches: 0..2,
+            done: 0b100,
+            records: 100.0,
+            besides: 0.0,
+            least_gain: 0.0,
+            least_shares: &[],
+            most_loss: 0.6,
+        });
+        assert_eq!(order(&rest), [1]);
     }
 
     #[test]

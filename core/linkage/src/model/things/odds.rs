@@ -7,6 +7,9 @@ use crate::model::pattern::{Pattern, PatternBlock};
 /// Odds are between e^-60 and e^60, so that their sums are numbers.
 const GREATEST: f64 = 60.0;
 
+/// What people have judged the same has greater ones, of which there are numbers of 32 bits, too.
+const JUDGED: f64 = 80.0;
+
 /// However many records have a partner, this share has none.
 const LEAST_FREE: f64 = 0.1;
 
@@ -81,7 +84,7 @@ impl<'l> Odds<'l> {
     /// against the one, and it has none against them as the other.
     pub fn judged(are_same: bool) -> f64 {
         if are_same {
-            GREATEST.exp()
+            JUDGED.exp()
         } else {
             0.0
         }

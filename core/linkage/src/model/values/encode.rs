@@ -347,8 +347,8 @@ impl FieldLayout {
                 true => 0,
                 false => 5,
             },
-            // what is no day is no number of days from one
-            Kind::Day if (a[DESCRIPTION] ^ b[DESCRIPTION]) & HAS_OWN != 0 => 5,
+            // between what is no day there are no days
+            Kind::Day if !self.has_own(a, b) => 5,
             _ if !self.has_own(a, b) => self.similar(a, b),
             Kind::Date => date::compare(
                 (a[DESCRIPTION] >> DIGITS_AT) as u32,

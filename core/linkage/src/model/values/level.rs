@@ -77,7 +77,7 @@ pub fn meaning(kind: Kind, reading: Option<&Reading>, level: usize) -> &'static 
         "4 to 7 days apart",
         "8 to 31 days apart",
         "32 to 92 days apart",
-        "more than 92 days apart",
+        "more than 92 days apart, or no days",
     ];
     const CODES: [&str; ORDERED - EQUAL] = [
         "one character wrong",

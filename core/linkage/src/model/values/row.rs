@@ -125,17 +125,33 @@ impl RowLayout {
         self.swap
     }
 
-    /// The mean similarity of the fields that both rows have; `None` if they have fewer than `least` in common.
+    /// The mean similarity of the fields that both rows have; `None` if they have fewer than `least` in common. Names are
+    /// compared crosswise where one is equal so, and none is where it stands.
     pub fn similarity(&self, a: &[u64], b: &[u64], least: usize) -> Option<f64> {
         let (mut sum, mut n) = (0.0, 0);
+        let swap = self
+            .swap
+            .filter(|&names| self.have_changed_places(a, b, names));
         for (i, field) in self.fields.iter().enumerate() {
-            let (a, b) = (self.value(a, i), self.value(b, i));
+            let other = match swap {
+                Some([x, y]) if i == x || i == y => x + y - i,
+                _ => i,
+            };
+            let (a, b) = (self.value(a, i), self.value(b, other));
             if FieldLayout::identity_of(a) != 0 && FieldLayout::identity_of(b) != 0 {
                 sum += field.similarity(a, b);
                 n += 1;
             }
         }
         (n >= least.max(1)).then(|| sum / n as f64)
+    }
+
+    fn have_changed_places(&self, a: &[u64], b: &[u64], [x, y]: [usize; 2]) -> bool {
+        let equal = |of_a: usize, of_b: usize| {
+            let identity = FieldLayout::identity_of(self.value(a, of_a));
+            identity != 0 && identity == FieldLayout::identity_of(self.value(b, of_b))
+        };
+        (equal(x, y) || equal(y, x)) && !equal(x, x) && !equal(y, y)
     }
 }
 
@@ -144,7 +160,8 @@ mod tests {
     use super::*;
     use crate::model::values::Kind;
 
-    fn levels(a: [&str; 2], b: [&str; 2]) -> [usize; 2] {
+    /// The levels of two fields of names, and their similarity.
+    fn compared(a: [&str; 2], b: [&str; 2]) -> ([usize; 2], Option<f64>) {
         let name = FieldLayout::new(Kind::Name, 12).unwrap();
         let layout = RowLayout::new(vec![name.clone(), name], Some([0, 1]));
         let [a, b] = [a, b].map(|names| {
@@ -158,7 +175,27 @@ mod tests {
         });
         let [one, other] = [layout.pattern(&a, &b), layout.pattern(&b, &a)];
         assert_eq!(one, other);
-        [0, 1].map(|field| one.level(field))
+        let similarity = layout.similarity(&a, &b, 1);
+        assert_eq!(similarity, layout.similarity(&b, &a, 1));
+        ([0, 1].map(|field| one.level(field)), similarity)
+    }
+
+    fn levels(a: [&str; 2], b: [&str; 2]) -> [usize; 2] {
+        compared(a, b).0
+    }
+
+    #[test]
+    fn names_are_similar_crosswise() {
+        let similarity = |a, b| compared(a, b).1;
+        assert_eq!(
+            similarity(["anna", "berger"], ["berger", "anna"]),
+            Some(1.0)
+        );
+        assert_eq!(similarity(["berger", ""], ["", "berger"]), Some(1.0));
+        assert_eq!(similarity(["berger", ""], ["anna", "berger"]), Some(1.0));
+        assert_eq!(similarity(["anna", "anna"], ["anna", ""]), Some(1.0));
+        assert!(similarity(["anna", "anna"], ["anna", "xyz"]).unwrap() < 0.6);
+        assert_eq!(similarity(["anna", ""], ["", "otto"]), None);
     }
 
     #[test]
