@@ -11,7 +11,7 @@ use linkage::model::{FieldModel, FrequentLevels, LeftOut};
 use super::compounds::Compounds;
 use super::fields::{is_date, is_fraction, FieldWish};
 use super::guess::{self, Seen};
-use super::warnings::{self, Unread};
+use super::warnings::{self, UnreadFields};
 use crate::models::records::labels::Labels;
 use crate::models::records::prepared::{PreparedRecords, RecordWriter};
 use crate::models::records::read::{RecordSet, RecordTexts, Table};
@@ -93,12 +93,11 @@ impl FitRecords {
         let mut warnings = Vec::new();
         let smaller = texts.smaller();
         let (models, taken, swap) = settle_fields(tables, fields, &seen, smaller, &mut warnings);
+        let seen: Vec<&Seen> = taken.iter().map(|&column| &seen[column]).collect();
+        let models = (models, &seen[..]);
         let mut records = match are_things {
             true => FitRecords::of_things(texts, models, taken, memory),
-            false => {
-                let seen: Vec<&Seen> = taken.iter().map(|&column| &seen[column]).collect();
-                FitRecords::of(texts, (models, &seen), taken, swap, memory)
-            }
+            false => FitRecords::of(texts, models, taken, swap, memory),
         };
         records.labels = labels;
         warnings.append(&mut records.warnings);
@@ -106,33 +105,41 @@ impl FitRecords {
         records
     }
 
-    /// Records of things, whose fields are known. They take a quarter of `memory`.
+    /// Records of things, whose fields are known. They take a quarter of `memory`. `seen`: what was seen of each field, or
+    /// nothing where values that cannot be read are not looked for.
     ///
     /// Errors: out of memory.
     pub fn of_things(
         mut texts: RecordTexts,
-        models: Vec<FieldModel>,
+        (models, seen): (Vec<FieldModel>, &[&Seen]),
         taken: Vec<usize>,
         memory: usize,
     ) -> FitRecords {
+        let mut unread = UnreadFields::new(&models);
         let layout = RowLayout::new(models.iter().map(|m| m.layout.clone()).collect(), None);
         let mut writer = RecordWriter::new(layout, memory / 4, None);
         let mut lacking = [RecordMasks::default(), RecordMasks::default()];
         let second = texts.second.unwrap_or(texts.records);
         texts.each(|record, values| {
             let values = taken.iter().map(|&column| values[column].as_str());
+            if !seen.is_empty() && is_sampled(record) {
+                unread.look(&models, values.clone());
+            }
             lacking[usize::from(record >= second)].add(writer.push(values));
         });
         let prepared = writer.finish(texts, taken);
         let counts = RecordSet::full(prepared.store.records);
-        FitRecords::counted(
-            prepared,
-            counts,
-            models,
-            None,
-            (Vec::new(), lacking),
-            memory,
-        )
+        FitRecords {
+            warnings: unread.finish(&models, seen),
+            ..FitRecords::counted(
+                prepared,
+                counts,
+                models,
+                None,
+                (Vec::new(), lacking),
+                memory,
+            )
+        }
     }
 
     /// Records of which few equal ones count.
@@ -146,21 +153,17 @@ impl FitRecords {
         let layout = RowLayout::new(models.iter().map(|m| m.layout.clone()).collect(), swap);
         let mut writer = RecordWriter::new(layout, memory / 2, None);
         let mut compounds = Compounds::new(&models, texts.records);
-        let mut unread = vec![Unread::default(); models.len()];
+        let mut unread = UnreadFields::new(&models);
         texts.each(|record, values| {
             let values = taken.iter().map(|&column| values[column].as_str());
             compounds.look(record, values.clone());
             if is_sampled(record) {
-                for ((unread, field), value) in unread.iter_mut().zip(&models).zip(values.clone()) {
-                    unread.look(&field.layout, value);
-                }
+                unread.look(&models, values.clone());
             }
             writer.push(values);
         });
         let compounds = (compounds.finish(), Default::default());
-        let odd = unread.iter().zip(&models).zip(seen);
-        let odd = odd.filter_map(|((unread, field), seen)| unread.warning(field, seen));
-        let warnings: Vec<Error> = odd.collect();
+        let warnings = unread.finish(&models, seen);
         let mut prepared = writer.finish(texts, taken);
         let counts = without_equal(&mut prepared, memory / 4);
         FitRecords {

@@ -99,9 +99,33 @@ pub fn unknown_people(wishes: &[FieldWish], seen: &[Seen], are_things: bool) -> 
     )
 }
 
+/// The values of all fields that cannot be read.
+pub struct UnreadFields(Vec<Unread>);
+
+impl UnreadFields {
+    /// None yet.
+    pub fn new(fields: &[FieldModel]) -> UnreadFields {
+        UnreadFields(vec![Unread::default(); fields.len()])
+    }
+
+    /// A record more, whose values come in the order of the fields.
+    pub fn look<'v>(&mut self, fields: &[FieldModel], values: impl Iterator<Item = &'v str>) {
+        for ((unread, field), value) in self.0.iter_mut().zip(fields).zip(values) {
+            unread.look(&field.layout, value);
+        }
+    }
+
+    /// What is amiss with their values.
+    pub fn finish(&self, fields: &[FieldModel], seen: &[&Seen]) -> Vec<Error> {
+        let fields = self.0.iter().zip(fields).zip(seen);
+        let warnings = fields.filter_map(|((unread, field), seen)| unread.warning(field, seen));
+        warnings.collect()
+    }
+}
+
 /// The values of a field that cannot be read.
 #[derive(Clone, Default)]
-pub struct Unread {
+struct Unread {
     looked_at: u64,
     unread: u64,
     /// How the first of them are written.
@@ -110,7 +134,7 @@ pub struct Unread {
 
 impl Unread {
     /// One value more. A blank one is none.
-    pub fn look(&mut self, layout: &FieldLayout, value: &str) {
+    fn look(&mut self, layout: &FieldLayout, value: &str) {
         if value.trim().is_empty() {
             return;
         }
@@ -124,7 +148,7 @@ impl Unread {
     }
 
     /// What is amiss with the values of a field.
-    pub fn warning(&self, field: &FieldModel, seen: &Seen) -> Option<Error> {
+    fn warning(&self, field: &FieldModel, seen: &Seen) -> Option<Error> {
         let (kind, reading) = (field.layout.kind(), field.layout.reading());
         let odd = match (kind, reading) {
             (Kind::Text, None) => seen.conventions.odd_texts(),
@@ -156,12 +180,13 @@ impl Unread {
                 let what = match kind {
                     Kind::Date | Kind::Day => "a date",
                     Kind::Phone => "a telephone",
+                    Kind::Number => "a number",
                     _ => "an e-mail address",
                 };
                 Error::invalid(format!(
                     "field \"{name}\" has {n} of {of} values that cannot be read as {what}"
                 ))
-                .detail("What cannot be read is compared by its letters, and \"unknown\" is the same as \"unknown\".")
+                .detail("What cannot be read is compared by its letters, so that two records with \"unknown\" agree.")
                 .hint("Correct such values, use a view in which they are NULL, or name another kind.")
             }
         })

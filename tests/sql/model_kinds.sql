@@ -72,6 +72,9 @@ CREATE TABLE visited AS SELECT bloom_model_fit('visit', 'rec_id', '{given_name,s
 SELECT level, meaning, m > u AS speaks_for FROM visited, bloom_model_levels(model) WHERE field = 'arrived' AND level >= 4;
 SELECT x.day AS a, y.day AS b, e.level FROM visited, (VALUES (date '2020-02-28', date '2020-03-02'), ('2019-12-31', '2020-01-01'), ('2020-01-01', '2021-01-01'), ('2020-01-01', 'infinity')) AS v (x, y),
     LATERAL (SELECT v.x AS day) AS x, LATERAL (SELECT v.y AS day) AS y, bloom_model_explain(model, jsonb_build_object('arrived', x.day), jsonb_build_object('arrived', y.day)) AS e WHERE e.field = 'arrived';
+-- a point in time has its day, as in the search
+SELECT level FROM visited, bloom_model_explain(model, '{"arrived": "2020-01-06T22:30:00"}', '{"arrived": "2020-01-07T01:30:00+02:00"}') WHERE field = 'arrived';
+SELECT level FROM visited, bloom_model_explain(model, '{"arrived": "2020-01-06T"}', '{"arrived": "Ten o''clock, on Tuesday"}') WHERE field = 'arrived';
 SELECT a, b FROM visited, bloom_model_duplicates('visit', 'rec_id', jsonb_set(model, '{searches}', '[{"similar": ["surname", "arrived"], "least": 70, "most": 40, "pairs_per_record": 0, "matches_per_record": 0}]'), 0.99) ORDER BY a COLLATE "C" LIMIT 3;
 
 -- A generated column is no field besides the one that it is computed from.

@@ -118,7 +118,7 @@ impl ThingsLinkage<'_> {
         let fields = fields.iter();
         let fields = fields.map(|of| FieldModel::unknown(of.name.clone(), of.layout.clone()));
         let taken = (0..names.len()).collect();
-        FitRecords::of_things(texts, fields.collect(), taken, self.memory)
+        FitRecords::of_things(texts, (fields.collect(), &[]), taken, self.memory)
     }
 
     /// Whether the model is to be used, and finds anything.

@@ -41,8 +41,8 @@ pub fn read_model(text: &str) -> Result<MatchModel> {
             model.one_to_one.name()
         ))
         .hint(
-            "Find its pairs with bloom_model_linkage(), which reports show if they get no model, or fit a model without \
-             one_to_one.",
+            "Find its pairs with bloom_model_linkage(), with min_probability => 0 their rivals as well; reports show them \
+             without a model. Or fit one without one_to_one.",
         )),
     }
 }

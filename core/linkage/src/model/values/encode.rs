@@ -131,6 +131,7 @@ impl FieldLayout {
             }
             (Kind::Phone, _) => is_read() || digits::digits_of(text).is_some(),
             (Kind::Email | Kind::Text, Some(_)) => is_read(),
+            (Kind::Number, _) => number(&self.read(text)).is_some(),
             _ => true,
         }
     }
@@ -442,6 +443,9 @@ mod tests {
             (Email, Some(Reading::Mailbox), "eva", false),
             (Text, Some(Reading::Mailbox), "eva", false),
             (Text, None, "eva", true),
+            (Number, None, "12.5", true),
+            (Number, None, "12,50 EUR", false),
+            (Number, Some(Reading::Amount), "$1,234.50", true),
             (Code, None, "?", true),
         ];
         for (kind, reading, text, is) in cases {
