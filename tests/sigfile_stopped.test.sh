@@ -18,7 +18,8 @@ sql -c 'CREATE EXTENSION bloom_ident' -c "
 
 # pid NAME: the process of the session that calls itself so.
 pid() { sql -c "SELECT pid FROM pg_stat_activity WHERE application_name = '$1' AND backend_type = 'client backend'"; }
-state() { sql -c "SELECT coalesce(wait_event_type, '') FROM pg_stat_activity WHERE application_name = '$1'"; }
+# state NAME: Lock if it waits for the merge lock, which is one of a tuple; elsewhere for what it waits.
+state() { within 5 psql -XAtqc "SELECT CASE WHEN wait_event = 'extend' THEN 'LWLock' ELSE coalesce(wait_event_type, '') END FROM pg_stat_activity WHERE application_name = '$1'"; }
 merging=
 trap '[[ -z $merging ]] || kill -CONT "$merging" 2>/dev/null; scratch_close' EXIT
 
@@ -44,15 +45,15 @@ stop_merging() {
     die 'no session was stopped with the merge lock'
 }
 
-# stop_merging_and_insert: and another session that waits for that lock. What waits for a lock of memory instead says nothing of the
-# lock that is meant: such a stop is given up, and the next one tried.
+# stop_merging_and_insert: and another session that waits for that lock. What waits for a lock of memory instead, or for that of the
+# index's end while it holds one, says nothing of the lock that is meant: such a stop is given up, and the next one tried.
 stop_merging_and_insert() {
     local tries looks seen
     for ((tries = 0; tries < 20; tries++)); do
         stop_merging
         insert
         for ((looks = 0; looks < 300; looks++)); do
-            seen=$(within 5 psql -XAtqc "SELECT wait_event_type FROM pg_stat_activity WHERE application_name = 'inserting'") || break
+            seen=$(state inserting) || break
             [[ $seen != Lock ]] || return 0
             [[ $seen != LWLock && $seen != BufferPin ]] || ((looks < 40)) || break
             kill -0 "$inserting" || die "$(<"$SCRATCH/inserting")"
