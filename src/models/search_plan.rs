@@ -179,8 +179,8 @@ fn recall_of(model: &MatchModel, searches: &[Search], by_search: &mut PatternTab
     matches.recall()
 }
 
-/// Chooses the searches of the model: of those by equality, all that are of use, and then of those by similarity and
-/// those in larger blocks. How many of them are done is settled when they are. Returns the share of the matches that
+/// Chooses the searches of the model: of those by equality, all that are of use, then of those by similarity and those in
+/// larger blocks, and then of those crosswise. How many of them are done is settled when they are. Returns the share of the matches that
 /// they find, as far as that can be known: it is rather too large than too small, by .15 where much is missing.
 ///
 /// `planned`: a scan, if there is one. Then all searches by equality, the patterns of the pairs that they have found,

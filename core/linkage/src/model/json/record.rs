@@ -5,7 +5,6 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::model::values::Kind;
 use crate::model::FieldModel;
 use base::{Error, Result};
 
@@ -35,13 +34,7 @@ pub fn read_record(fields: &[FieldModel], name: &str, text: &str) -> Result<Vec<
         let raw = raw.map_or("null", RawValue::get);
         record.push(match raw.as_bytes().first() {
             Some(b'n') => None,
-            Some(b'"') => {
-                let mut value: String = serde_json::from_str(raw).map_err(unreadable)?;
-                if matches!(field.layout.kind(), Kind::Date | Kind::Day) {
-                    cut_time(&mut value);
-                }
-                Some(value)
-            }
+            Some(b'"') => Some(serde_json::from_str(raw).map_err(unreadable)?),
             Some(b'[' | b'{') => {
                 let message = format!(
                     "member \"{}\" of argument \"{name}\" is an array or an object",
@@ -54,16 +47,6 @@ pub fn read_record(fields: &[FieldModel], name: &str, text: &str) -> Result<Vec<
         });
     }
     Ok(record)
-}
-
-/// A point in time is written `2020-01-06T22:30:00` in JSON, and its day is what is compared.
-fn cut_time(value: &mut String) {
-    if let Some((day, _)) = value.split_once('T') {
-        let is_day = |byte: u8| byte.is_ascii_digit() || byte == b'-';
-        if day.len() >= 8 && day.bytes().all(is_day) {
-            value.truncate(day.len());
-        }
-    }
 }
 
 /// The values of members that are fields.

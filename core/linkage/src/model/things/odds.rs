@@ -7,7 +7,7 @@ use crate::model::pattern::{Pattern, PatternBlock};
 /// Odds are between e^-60 and e^60, so that their sums are numbers.
 const GREATEST: f64 = 60.0;
 
-/// What people have judged the same has greater ones, of which there are numbers of 32 bits, too.
+/// What people have judged the same has greater odds than any pattern. Odds are kept as `f32`, which ends at e^88.
 const JUDGED: f64 = 80.0;
 
 /// However many records have a partner, this share has none.

@@ -18,6 +18,19 @@ pub(super) fn digits_of(text: &str) -> Option<Digits> {
     (n == 8).then_some(digits)
 }
 
+/// The day of a point in time that is written as in JSON, `2020-01-06T22:30:00`; any other text as it is.
+pub(super) fn without_time(text: &str) -> &str {
+    let is_day = |day: &str| day.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    let is_time = |time: &str| {
+        let mut bytes = time.bytes();
+        bytes.by_ref().take(2).all(|b| b.is_ascii_digit()) && bytes.next() == Some(b':')
+    };
+    match text.split_once('T') {
+        Some((day, time)) if is_day(day) && is_time(time) => day,
+        _ => text,
+    }
+}
+
 const YEAR: u32 = 0xffff_0000;
 const MONTH: u32 = 0xff00;
 const DAY: u32 = 0xff;

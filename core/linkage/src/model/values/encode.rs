@@ -116,6 +116,10 @@ impl FieldLayout {
 
     /// A text as it is compared.
     pub(super) fn read<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let text = match self.kind {
+            Kind::Date | Kind::Day => date::without_time(text),
+            _ => text,
+        };
         match &self.reading {
             Some(reading) => reading.read(text),
             None => Cow::Borrowed(text),
@@ -124,14 +128,15 @@ impl FieldLayout {
 
     /// Whether a value that is not blank is read as one of the field's kind. What is not is compared by its letters.
     pub fn reads(&self, text: &str) -> bool {
-        let is_read = || matches!(self.read(text), Cow::Owned(_));
+        let read = self.read(text);
+        let is_read = || matches!(read, Cow::Owned(_));
         match (self.kind, &self.reading) {
             (Kind::Date | Kind::Day, _) => {
-                is_read() || date::digits_of(text).is_some() && !is_date_of_other_order(text)
+                is_read() || date::digits_of(&read).is_some() && !is_date_of_other_order(&read)
             }
             (Kind::Phone, _) => is_read() || digits::digits_of(text).is_some(),
             (Kind::Email | Kind::Text, Some(_)) => is_read(),
-            (Kind::Number, _) => number(&self.read(text)).is_some(),
+            (Kind::Number, _) => number(&read).is_some(),
             _ => true,
         }
     }
@@ -427,6 +432,7 @@ mod tests {
             (Date, None, "19640527", true),
             // a digit is wrong
             (Date, None, "19641327", true),
+            (Date, None, "1964-05-27T22:30:00+02:00", true),
             (Date, None, "27.05.1964", false),
             (Date, None, "unknown", false),
             (Date, dates(), "27.05.1964", true),
@@ -466,6 +472,9 @@ mod tests {
             (Date, "1990-01-02", "19900102", 0),
             (Date, "1990-01-02", "1990-02-01", 5),
             (Date, "1990-01-02", "unknown", 9),
+            (Date, "1990-01-02T22:30:00", "19900102", 0),
+            (Day, "1990-01-02T22:30:00", "1990-01-03T01:30:00+02:00", 4),
+            (Day, "Tuesday", "1990-01-03", 9),
             (Code, "A-123", "a 124", 4),
             (Code, "A-123", "b 124", 9),
             (Number, "10", "10.0", 0),

@@ -146,6 +146,7 @@ impl RowLayout {
         (n >= least.max(1)).then(|| sum / n as f64)
     }
 
+    /// Whether one of two names is equal to the other one, and none is equal to the same one.
     fn have_changed_places(&self, a: &[u64], b: &[u64], [x, y]: [usize; 2]) -> bool {
         let equal = |of_a: usize, of_b: usize| {
             let identity = FieldLayout::identity_of(self.value(a, of_a));
