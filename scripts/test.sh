@@ -57,7 +57,7 @@ cargo_checks() {
     check "cargo clippy, PostgreSQL $PG_MAJOR" \
         pg_cargo clippy --profile "$PROFILE" --workspace --all-targets -- -D warnings
     # Unoptimised: compiling is what takes the time, and overflow is checked. Each fuzz target takes FUZZ_SECONDS, 1 if not told.
-    check 'cargo test' pg_cargo test --workspace
+    check 'cargo test' cargo test --manifest-path "$ROOT/Cargo.toml"
 }
 
 run_docs() {

@@ -20,6 +20,7 @@ done
 # Not asked of git, which a source archive does not have.
 sources=$(find access core fuzz macros pg src tests types benches -name '*.rs' -not -path '*/target/*')
 xargs grep -lE '^ *(unsafe )?extern "C(-unwind)?" \{' <<<"$sources" | grep -vx pg/src/ffi.rs | sed 's/$/: C symbols are declared in pg\/src\/ffi.rs only/'
+grep -rlE '#\[(cfg\()?test' {pg,types,access,macros}/src src | sed 's/$/: "cargo test" does not compile it; what is tested without a server belongs to core\//'
 grep -rln 'thread_local!' {pg,types,access}/src src | grep -vx pg/src/session_state.rs | sed 's/$/: what a session keeps is declared by session_state! (pg\/src\/session_state.rs)/'
 while read -r file; do
     (($(wc -l <"$file") <= 600)) || grep -qE '^//! .*[Ll]ong, since ' "$file" || echo "$file: more than 600 lines, and no sentence \"Long, since ...\" at its top"

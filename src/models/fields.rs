@@ -4,10 +4,9 @@ use std::ffi::{CStr, CString};
 
 use base::Error;
 use linkage::model::values::{Kind, Reading};
-use linkage::model::{LeftOut, MOST_FIELDS};
+use linkage::model::{column_names, LeftOut, MOST_FIELDS};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::guess;
 use crate::pairs::records::{RecordColumn, Records};
 use pg::catalog;
 use pg::catalog::generated::sources;
@@ -148,7 +147,7 @@ fn take_those_of_both(
             let free = of_other.iter().filter(|other| !columns.contains(other));
             let same = free
                 .into_iter()
-                .find(|other| guess::may_be_same(name, other));
+                .find(|other| column_names::may_be_same(name, other));
             if let Some(same) = same {
                 reason.push_str(&format!(", and may be the same as its \"{same}\""));
             }
@@ -242,7 +241,7 @@ fn all(oid: pg_sys::Oid, key: &CStr, left_out: &mut Vec<LeftOut>) -> Vec<FieldWi
         let reason = if !is_comparable(of_type) {
             let of_type = readable(catalog::type_name(of_type).to_bytes());
             Some(format!("values of type {of_type} are not compared"))
-        } else if guess::is_record_number(&name) {
+        } else if column_names::is_record_number(&name) {
             Some("looks like the number of a record, or of a group of records".to_owned())
         } else if !may_select(oid, &[number], user) {
             Some(MAY_NOT_BE_READ.to_owned())

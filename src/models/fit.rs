@@ -5,13 +5,12 @@ use base::range::counted;
 use base::Error;
 use linkage::model::json::{write_model, write_things};
 use linkage::model::things::OneToOne;
-use linkage::model::{doubts, FieldModel, MatchModel, Status};
+use linkage::model::{column_names, doubts, FieldModel, MatchModel, Status};
 use pgrx::pg_sys;
 
 use super::fields::wishes;
 use super::fit_model::fit;
 use super::fit_records::{FitFields, FitRecords};
-use super::guess;
 use super::options::ModelOptions;
 use super::pairs::relations;
 use super::things;
@@ -178,7 +177,10 @@ fn set_status(model: &mut MatchModel, personal_given: bool) {
             .flat_map(|c| &c.shares)
             .flatten()
             .all(|share| share.is_finite());
-    let people = model.fields.iter().any(|f| guess::is_surname(&f.name));
+    let people = model
+        .fields
+        .iter()
+        .any(|f| column_names::is_surname(&f.name));
     let no_personal = !personal_given && !model.fields.iter().any(|f| f.personal);
     if !is_sound || model.fields.is_empty() || model.records < 2.0 {
         model.status = Status::Degenerate;

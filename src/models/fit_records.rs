@@ -6,7 +6,7 @@ use base::Error;
 use linkage::model::mixture::{FieldFrequencies, FrequencyCount};
 use linkage::model::things::{RecordMasks, TableField};
 use linkage::model::values::{equal_level, words, FieldLayout, Kind, Reading, RowLayout};
-use linkage::model::{FieldModel, FrequentLevels, LeftOut};
+use linkage::model::{column_names, FieldModel, FrequentLevels, LeftOut};
 
 use super::compounds::Compounds;
 use super::fields::{is_date, is_fraction, FieldWish};
@@ -351,7 +351,7 @@ fn settle_fields(
             kind => kind,
         };
         // of things that are the same numbers are near each other
-        let says_who = guessed_personal || guess::is_surname(&wish.name);
+        let says_who = guessed_personal || column_names::is_surname(&wish.name);
         let says_who = says_who || matches!(kind, Kind::Date | Kind::Day);
         let says_who = says_who || fields.are_things && kind == Kind::Number;
         if !says_who && !seen.could_be_personal() && seen.is_unique(smaller) {
@@ -387,8 +387,8 @@ fn settle_fields(
         let is_name = |m: &FieldModel| m.layout.kind() == Kind::Name;
         models.iter().position(|m| is_name(m) && is(&m.name))
     };
-    let swap = find(guess::is_given_name)
-        .zip(find(guess::is_surname))
+    let swap = find(column_names::is_given_name)
+        .zip(find(column_names::is_surname))
         .map(|(a, b)| [a, b]);
     // Values that change places are compared alike.
     let is_same_reading =

@@ -3,7 +3,7 @@
 
 use base::Error;
 use linkage::model::values::{Conventions, FieldLayout, Kind, Odd, Reading};
-use linkage::model::FieldModel;
+use linkage::model::{column_names, FieldModel};
 
 use super::fields::FieldWish;
 use super::guess::{self, Seen};
@@ -66,7 +66,7 @@ pub fn left_out(column: &str, are_things: bool) -> Error {
 /// Columns that look like people by their values, where no name says so.
 pub fn unknown_people(wishes: &[FieldWish], seen: &[Seen], are_things: bool) -> Option<Error> {
     let is_known = |wish: &FieldWish, seen| {
-        guess::is_surname(&wish.name) || guess::is_personal(&wish.name, seen)
+        column_names::is_surname(&wish.name) || guess::is_personal(&wish.name, seen)
     };
     let columns = || wishes.iter().zip(seen);
     let names = columns().filter(|(_, seen)| seen.could_be_names()).count();

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString};
 
+use linkage::model::column_names;
 use linkage::model::values::Kind;
 use signature::filter::{self, FULL};
 
@@ -9,7 +10,6 @@ use super::fields::{text_literal, ProposedField};
 use super::proposals::Proposals;
 use super::relation::NewTable;
 use crate::functions::default_shape::{DEFAULT_FPR, DEFAULT_NGRAM};
-use crate::models::guess;
 use pg::sql::{literal, Sql};
 use pg::values::text::readable;
 use pg::{catalog, sql};
@@ -194,7 +194,7 @@ impl Proposals<'_> {
                 sql!(", personal => ARRAY[{personal}]::name[]"),
                 "; the people of a household differ in those that are personal",
             )
-        } else if fields.iter().any(|f| guess::is_surname(&f.name)) {
+        } else if fields.iter().any(|f| column_names::is_surname(&f.name)) {
             let more = "; name the fields in which the people of a household differ by personal";
             (Sql::new(""), more)
         } else {

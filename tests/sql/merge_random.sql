@@ -74,9 +74,9 @@ BEGIN
     END IF;
 END $$;
 SELECT setseed(0.25);
-DO $$ BEGIN FOR i IN 1 .. 350 LOOP CALL one_round(); COMMIT; END LOOP; END $$;
+DO $$ BEGIN FOR i IN 1 .. 120 LOOP CALL one_round(); COMMIT; END LOOP; END $$;
 SELECT what, n FROM outcome WHERE what IN ('different', 'left', 'broken') ORDER BY 1;
-SELECT what, n > 300 AS many FROM outcome WHERE what IN ('merged', 'undone', 'same') ORDER BY 1;
+SELECT what, n > 100 AS many FROM outcome WHERE what IN ('merged', 'undone', 'same') ORDER BY 1;
 DROP TABLE person, visit, card, friend, part, cluster_of, merges, outcome;
 DROP FUNCTION state();
 DROP PROCEDURE fill(), one_round();

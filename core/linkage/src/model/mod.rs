@@ -5,6 +5,7 @@
 //! matches, as families do. The classes are fitted to the counts of patterns by expectation maximisation (I. Fellegi,
 //! A. Sunter: A Theory for Record Linkage, 1969; W. Winkler's fit of it without labels, 1988).
 //!
+//! - [`column_names`]: what columns are by their names;
 //! - [`values`]: what a field's value is compared by, and the levels;
 //! - [`pattern`]: the levels of a pair, and how many pairs have them;
 //! - [`mixture`]: the fit;
@@ -19,6 +20,7 @@
 //! - [`mod@doubts`]: what speaks against it.
 
 pub mod calibration;
+pub mod column_names;
 pub mod describe;
 pub mod doubts;
 pub mod explain;
