@@ -18,6 +18,16 @@ die() {
     exit 1
 }
 
+# alone COMMAND...: runs when no other run of this project's scripts is installing something.
+alone() (
+    mkdir -p "$ROOT/target"
+    if command -v flock >/dev/null; then
+        exec 9>"$ROOT/target/.installing"
+        flock 9
+    fi
+    "$@" 9>&-
+)
+
 # rustup writes PATH to the login shell's profile only; a plain shell may lack it.
 if ! command -v cargo >/dev/null && [[ -x ${CARGO_HOME:-$HOME/.cargo}/bin/cargo ]]; then
     PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH

@@ -22,7 +22,7 @@ need_packages() {
     done
     ((${#missing[@]} == 0)) && return
     # Explicit, since "set -e" is off wherever a caller looks at the exit status.
-    apt_install "${missing[@]}" || exit 1
+    alone apt_install "${missing[@]}" || exit 1
     APT_UPDATED=1
 }
 
