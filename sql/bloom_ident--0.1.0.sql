@@ -1781,11 +1781,22 @@ CREATE FUNCTION bloom_model_calibrate(model jsonb, decisions regclass, pairs reg
 COMMENT ON FUNCTION bloom_model_calibrate(jsonb, regclass, regclass) IS
     'a match model whose probabilities are corrected by decisions about pairs that it has found; without pairs, the relation of the decisions has their probabilities';
 
-CREATE FUNCTION bloom_model_explain(model jsonb, a jsonb, b jsonb, pairs float8 DEFAULT NULL)
+CREATE FUNCTION bloom_model_score(model jsonb, a jsonb, b jsonb, records bigint DEFAULT NULL, OUT bits float8, OUT probability float8)
+    IMMUTABLE PARALLEL SAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_score_wrapper';
+COMMENT ON FUNCTION bloom_model_score(jsonb, jsonb, jsonb, bigint) IS
+    'bits and probability of two records, JSON objects, in a table of so many records, by default as many as the model was fitted to; as bloom_model_duplicates has them, without decisions';
+
+CREATE FUNCTION bloom_model_keys(model jsonb, record jsonb, records bigint DEFAULT NULL, side text DEFAULT 'both')
+    RETURNS TABLE (search integer, key bigint)
+    IMMUTABLE PARALLEL SAFE ROWS 30 COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_keys_wrapper';
+COMMENT ON FUNCTION bloom_model_keys(jsonb, jsonb, bigint, text) IS
+    'what a record, a JSON object, has in common with those that each search of the model brings together with it in a table of so many records; search is the number in the model''s member searches, from 0 on';
+
+CREATE FUNCTION bloom_model_explain(model jsonb, a jsonb, b jsonb, pairs float8 DEFAULT NULL, records bigint DEFAULT NULL)
     RETURNS TABLE (field text, a text, b text, level text, bits float8)
     IMMUTABLE PARALLEL SAFE ROWS 10 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_explain_wrapper';
-COMMENT ON FUNCTION bloom_model_explain(jsonb, jsonb, jsonb, float8) IS
-    'what each field adds to the bits of two records, JSON objects, and what is added besides; pairs is the number of all pairs of records, by default that of the fit, and matches per record stay';
+COMMENT ON FUNCTION bloom_model_explain(jsonb, jsonb, jsonb, float8, bigint) IS
+    'what each field adds to the bits of two records, JSON objects, and what is added besides; pairs is the number of all pairs of records, by default that of the fit, or records is given instead; matches per record stay';
 
 CREATE FUNCTION bloom_report_pairs(pairs regclass, rel regclass, key name, columns name[] DEFAULT NULL, model jsonb DEFAULT NULL,
         truth regclass DEFAULT NULL, decisions regclass DEFAULT NULL) RETURNS text

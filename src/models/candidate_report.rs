@@ -44,9 +44,9 @@ fn report(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> 
     let memory = Budget::of_setting().bytes();
     let mut records = PreparedRecords::read(&model, relations, memory, job);
     let n = f64::from(records.store.records);
-    let chosen = chosen(&model, n, records.all_pairs, options.most_pairs(n));
+    let chosen = chosen(&model.searches, n, records.all_pairs, options.most_pairs(n));
     let searches = model.searches.iter().map(|planned| &planned.search);
-    records.read_sketches(&model.fields, model.swap, searches, |_| true);
+    records.read_sketches(&model.fields, searches, |_| true);
     for (planned, is_chosen) in model.searches.iter().zip(chosen) {
         let mut found = Found::default();
         match &planned.search {
@@ -59,12 +59,11 @@ fn report(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> 
                 let push = |a: u32, b: u32| candidates.push(a, b, 0);
                 found = records.search(search, None, memory / 4, push);
                 found.pairs = 0;
-                for (i, (pair, _)) in candidates.finish_shown().enumerate() {
+                for (i, _) in candidates.finish().enumerate() {
                     if i % 256 == 0 {
                         check_for_interrupts();
                     }
-                    let pattern = records.store.compare(pair).pattern;
-                    found.pairs += u64::from(search.takes(pattern));
+                    found.pairs += 1;
                 }
             }
         }

@@ -15,11 +15,11 @@ use super::warnings::{self, UnreadFields};
 use crate::models::records::labels::Labels;
 use crate::models::records::prepared::{PreparedRecords, RecordWriter};
 use crate::models::records::read::{RecordSet, RecordTexts, Table};
-use crate::pairs::random::mix;
 use pg::catalog;
 use pg::error::{raise, OrRaise};
 use pg::progress::{self, phases};
 use pg::values::text::readable;
+use signature::mix;
 
 /// Of equal records eight count, or they drown the others.
 const MOST_EQUAL: u32 = 8;

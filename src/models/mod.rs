@@ -8,7 +8,8 @@
 //! - `things`: the fit of linkages of things, and the pairs that it finds;
 //! - `pair_limit`: how many pairs are compared;
 //! - `warnings`: what speaks against a model;
-//! - `fit`, `pairs`, `candidate_report`, `describe`: the functions.
+//! - `known`: models that functions of single records are called with;
+//! - `fit`, `pairs`, `candidate_report`, `describe`, `single`: the functions.
 
 mod candidate_report;
 mod compounds;
@@ -18,12 +19,14 @@ mod fit;
 mod fit_model;
 mod fit_records;
 pub mod guess;
+mod known;
 mod options;
 mod pair_limit;
 mod pairs;
 mod records;
 mod search;
 mod search_plan;
+mod single;
 mod team;
 mod things;
 mod warnings;

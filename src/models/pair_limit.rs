@@ -27,7 +27,7 @@ impl<'m> PairLimit<'m> {
     /// Of `records` records, which make `all_pairs` pairs, `most` may be compared.
     pub fn new(model: &'m MatchModel, records: f64, all_pairs: f64, most: f64) -> PairLimit<'m> {
         PairLimit {
-            chosen: chosen(model, records, all_pairs, most),
+            chosen: chosen(&model.searches, records, all_pairs, most),
             found: vec![0; model.searches.len()],
             too_many: vec![0; model.searches.len()],
             model,
@@ -130,7 +130,12 @@ impl<'m> PairLimit<'m> {
 /// Which of the model's searches are done, of `records` records that make `all_pairs` pairs, so that no more than
 /// `most` pairs are compared. What a search brings was counted without what those before it bring: once one is left
 /// out, so are those behind it. A scan finds all.
-pub fn chosen(model: &MatchModel, records: f64, all_pairs: f64, most: f64) -> Vec<bool> {
+pub fn chosen<'m>(
+    searches: impl IntoIterator<Item = &'m PlannedSearch>,
+    records: f64,
+    all_pairs: f64,
+    most: f64,
+) -> Vec<bool> {
     let (mut expected, mut is_done) = (0.0, false);
     let mut is_chosen = |planned: &PlannedSearch| {
         let with = expected + planned.pairs_per_record * records;
@@ -146,5 +151,5 @@ pub fn chosen(model: &MatchModel, records: f64, all_pairs: f64, most: f64) -> Ve
         }
         fits
     };
-    model.searches.iter().map(&mut is_chosen).collect()
+    searches.into_iter().map(&mut is_chosen).collect()
 }

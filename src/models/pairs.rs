@@ -17,7 +17,6 @@ use crate::models::search::candidates::{Candidates, Distinct};
 use crate::pairs::decisions::{decisions, Decisions};
 use crate::pairs::one_to_one::BestFirst;
 use crate::pairs::only_new;
-use crate::pairs::random::mix;
 use crate::pairs::records::{Records, Relations};
 use pg::budget::Budget;
 use pg::error::{raise, OrRaise};
@@ -26,6 +25,7 @@ use pg::function::rows::ResultRows;
 use pg::progress::{self, phases, Progress};
 use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
+use signature::mix;
 
 /// `(rel regclass, key name, model jsonb, min_probability float8, options jsonb, decisions regclass, new regclass)
 /// RETURNS TABLE (a text, b text, probability float8, bits float8)`
@@ -158,11 +158,10 @@ impl ModelSearch {
                 output.report();
             }
             let compared = records.store.compare(pair);
-            let Some(search) = self.taken_by(compared.pattern, found) else {
-                continue;
-            };
             output.done += 1;
-            if !limit.count(search) {
+            // What a search for similar values comes across by the way is as good, and was not counted by the fit.
+            let search = self.taken_by(compared.pattern, found);
+            if search.is_some_and(|search| !limit.count(search)) {
                 continue;
             }
             let score = scores.score(compared.pattern);
@@ -230,7 +229,7 @@ impl ModelSearch {
         let searches = self.model.searches.iter().zip(limit.chosen());
         let searches = searches.filter(|(_, is_chosen)| **is_chosen);
         let searches = searches.map(|(planned, _)| &planned.search);
-        records.read_sketches(&self.model.fields, self.model.swap, searches, |_| true);
+        records.read_sketches(&self.model.fields, searches, |_| true);
         for (number, planned) in self.model.searches.iter().enumerate() {
             if !limit.chosen()[number] {
                 continue;
@@ -311,13 +310,13 @@ const NONE: Pattern = Pattern(u128::MAX);
 
 /// Scores by pattern. Each pattern has one place, which the last one of that place has.
 struct Scores<'m> {
-    scorer: Scorer<'m>,
+    scorer: Scorer<&'m MatchModel>,
     places: Vec<(Pattern, Score)>,
 }
 
 impl<'m> Scores<'m> {
     /// Takes about `memory` bytes, and 2 MB at the most.
-    fn new(scorer: Scorer<'m>, memory: usize) -> Scores<'m> {
+    fn new(scorer: Scorer<&'m MatchModel>, memory: usize) -> Scores<'m> {
         let places = (memory / size_of::<(Pattern, Score)>()).clamp(1 << 8, 1 << 16);
         let score = Score {
             bits: 0.0,

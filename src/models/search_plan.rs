@@ -13,7 +13,7 @@ use crate::models::records::prepared::PreparedRecords;
 use crate::models::records::sketches::Sketches;
 use crate::models::search::candidates::Candidates;
 use crate::models::search::patterns::{count, PatternTable};
-use crate::pairs::random::mix;
+use signature::mix;
 
 /// Most records of a block of records that are equal, or similar, in two fields, and in one.
 const MOST_OF_TWO: u32 = 40;
@@ -324,9 +324,7 @@ fn by_similarity(
             }
         });
     }
-    records.read_sketches(&model.fields, model.swap, searches, |record| {
-        sample.has(record)
-    });
+    records.read_sketches(&model.fields, searches, |record| sample.has(record));
     for (number, search) in searches.iter().enumerate() {
         let mut search = search.clone();
         if let Search::Similar { most, .. } = &mut search {

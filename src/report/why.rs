@@ -1,6 +1,6 @@
 //! Why a pair has its bits, and what a model's levels say, as bars.
 
-use linkage::model::{Explainer, Reason};
+use linkage::model::{ReadyModel, Reason};
 
 use super::html::{name_of, similarity};
 use super::value::grouped;
@@ -105,7 +105,7 @@ fn signed(bits: f64) -> String {
 /// Why two records have their bits. Each has a text or nothing for every field of the model.
 ///
 /// Errors: out of memory.
-pub fn waterfall(explainer: &Explainer, a: &[Option<String>], b: &[Option<String>]) -> Waterfall {
+pub fn waterfall(explainer: &ReadyModel, a: &[Option<String>], b: &[Option<String>]) -> Waterfall {
     let model = explainer.model();
     let pattern = explainer.pattern(a, b).or_raise();
     let mut addends = explainer.explain(pattern, model.records, model.all_pairs);
@@ -150,7 +150,7 @@ fn probability(bits: f64) -> String {
 }
 
 /// What the levels of a model say, field by field.
-pub fn levels(explainer: &Explainer) -> ModelBars {
+pub fn levels(explainer: &ReadyModel) -> ModelBars {
     let model = explainer.model();
     let levels = model.levels();
     let scale = Scale::new(levels.iter().map(|level| level.bits));

@@ -13,4 +13,4 @@ pub mod sketch;
 mod split_mix;
 mod version;
 
-pub use split_mix::split_mix;
+pub use split_mix::{mix, split_mix};

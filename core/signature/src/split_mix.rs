@@ -11,3 +11,9 @@ pub fn split_mix(state: u64) -> u64 {
     let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ z >> 31
 }
+
+/// What a number comes to, well mixed; 0 as well. Keys of records depend on it.
+#[inline]
+pub fn mix(x: u64) -> u64 {
+    split_mix(x.wrapping_add(STEP))
+}

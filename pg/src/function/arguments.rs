@@ -9,6 +9,7 @@ use pgrx::pg_sys;
 
 use crate::catalog::with_row;
 use crate::error::{raise, OrRaise};
+use crate::tree::node::cast;
 use crate::values::jsonb::json_text;
 use crate::values::text::{readable, Text};
 
@@ -54,7 +55,7 @@ impl Arguments {
     }
 
     /// The name under which the argument is declared.
-    fn name_of(self, i: usize) -> String {
+    pub fn name_of(self, i: usize) -> String {
         // SAFETY: the row of a function that is running, with as many names as arguments if it has any; they are
         // copies.
         let name = |row, _: &pg_sys::FormData_pg_proc| unsafe {
@@ -68,6 +69,19 @@ impl Arguments {
             with_row(pg_sys::SysCacheIdentifier::PROCOID, function, name)
         };
         name.flatten().unwrap_or_else(|| (i + 1).to_string())
+    }
+
+    /// Whether an argument is a constant of the statement.
+    pub fn is_constant(self, i: usize) -> bool {
+        // SAFETY: the record of a running call has that of its function, whose expression is none, or that of the call. A node
+        // with this tag is a FuncExpr, whose arguments are expressions.
+        unsafe {
+            let expression = (*(*self.0).flinfo).fn_expr.cast();
+            cast::<pg_sys::FuncExpr>(expression, pg_sys::NodeTag::T_FuncExpr).is_some_and(|call| {
+                let of: *mut pg_sys::Const = pg_sys::list_nth(call.args, i as i32).cast();
+                i < (*call.args).length as usize && (*of).xpr.type_ == pg_sys::NodeTag::T_Const
+            })
+        }
     }
 
     /// A regclass or oid.

@@ -1,6 +1,7 @@
 //! Raw arguments of functions that SQL calls, and results of several columns or rows.
 
 pub mod arguments;
+pub mod place;
 pub mod record;
 pub mod rows;
 

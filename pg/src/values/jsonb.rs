@@ -1,5 +1,6 @@
 //! The type `jsonb`, as the JSON text that it stands for, or part by part.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 
 use base::{Error, ErrorKind, Result};
@@ -9,7 +10,7 @@ use crate::check_for_interrupts;
 use crate::error::raise;
 use crate::ffi;
 use crate::output::text_form;
-use crate::values::text::{to_database, utf8};
+use crate::values::text::{is_utf8, to_database, utf8};
 use crate::values::varlena::Varlena;
 
 /// The text of a value, in UTF-8.
@@ -49,6 +50,72 @@ pub fn jsonb_datum(text: &str) -> pg_sys::Datum {
     unsafe {
         pg_sys::getTypeInputInfo(pg_sys::JSONBOID, &mut function, &mut parameter);
         ffi::OidInputFunctionCall(function, text.as_ptr().cast_mut(), parameter, -1)
+    }
+}
+
+/// An object, of which members are looked up.
+pub struct JsonObject<'a>(Varlena<'a>);
+
+/// The value of a member that is none: an array, or an object.
+pub struct NoScalar;
+
+impl<'a> JsonObject<'a> {
+    /// `None` if the value is no object.
+    ///
+    /// # Safety
+    /// `value` is a `jsonb` that is not NULL, and lives as long as `'a`.
+    pub unsafe fn new(value: pg_sys::Datum) -> Option<JsonObject<'a>> {
+        // SAFETY: the caller's. A jsonb begins with a container.
+        unsafe {
+            let whole = Varlena::aligned(value);
+            let json: *const pg_sys::Jsonb = whole.pointer().cast();
+            ((*json).root.header & pg_sys::JB_FOBJECT != 0).then(|| JsonObject(whole))
+        }
+    }
+
+    /// The text of a member, whose name is in the database's encoding: a string, or a number or boolean as JSON writes it.
+    /// `None` if there is no such member, or if it is `null`.
+    ///
+    /// Errors: the database's encoding does not say what its characters are.
+    pub fn member(&self, name: &[u8]) -> std::result::Result<Option<Cow<'_, str>>, NoScalar> {
+        use pg_sys::jbvType;
+        let json: *mut pg_sys::Jsonb = self.0.pointer().cast();
+        let mut room = std::mem::MaybeUninit::<pg_sys::JsonbValue>::zeroed();
+        // SAFETY: the value is an object, and lives as long as `self`. The server writes the member to the room that it is
+        // given; its type says which field of the union is set.
+        unsafe {
+            let found = pg_sys::getKeyJsonValueFromContainer(
+                &raw mut (*json).root,
+                name.as_ptr().cast(),
+                name.len() as i32,
+                room.as_mut_ptr(),
+            );
+            let Some(member) = found.as_ref() else {
+                return Ok(None);
+            };
+            Ok(match member.type_ {
+                jbvType::jbvNull => None,
+                jbvType::jbvString => {
+                    let text = member.val.string;
+                    let text: &[u8] =
+                        std::slice::from_raw_parts(text.val.cast::<u8>(), text.len as usize);
+                    Some(match std::str::from_utf8(text) {
+                        Ok(text) if is_utf8() || text.is_ascii() => Cow::Borrowed(text),
+                        _ => Cow::Owned(valid(utf8(text))),
+                    })
+                }
+                jbvType::jbvNumeric => {
+                    let number = pg_sys::Datum::from(member.val.numeric);
+                    let text = text_form(number, pg_sys::NUMERICOID);
+                    Some(Cow::Owned(valid(utf8(&text))))
+                }
+                jbvType::jbvBool => Some(Cow::Borrowed(match member.val.boolean {
+                    true => "true",
+                    false => "false",
+                })),
+                _ => return Err(NoScalar),
+            })
+        }
     }
 }
 

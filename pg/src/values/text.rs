@@ -160,6 +160,12 @@ pub fn server_name(name: &str) -> Option<CString> {
     CString::new(to_database(name)).ok()
 }
 
+/// Whether the database's encoding is UTF-8.
+pub fn is_utf8() -> bool {
+    // SAFETY: looks at a variable of the server.
+    unsafe { pg_sys::GetDatabaseEncoding() == PG_UTF8 as i32 }
+}
+
 /// A text of the database's encoding in UTF-8: as it is, or converted by the server.
 fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     // looked at first, since a call of the server costs more

@@ -114,6 +114,41 @@ pub unsafe fn aggregate_state<'a>(
     }
 }
 
+/// A value as it is stored.
+pub enum StoredValue<'a> {
+    /// With its header, compressed or not.
+    Here(&'a [u8]),
+    /// Out of line: what points to it.
+    Elsewhere([u8; StoredValue::POINTER]),
+    /// In memory, in a form of its own.
+    Otherwise,
+}
+
+impl StoredValue<'_> {
+    /// Bytes of what points to a value out of line: its lengths, its number, and the table that it is in.
+    pub const POINTER: usize = size_of::<pg_sys::varatt_external>();
+}
+
+/// # Safety
+/// `datum` is a valid varlena that lives as long as `'a`.
+pub unsafe fn stored_value<'a>(datum: pg_sys::Datum) -> StoredValue<'a> {
+    let value: *const pg_sys::varlena = datum.cast_mut_ptr();
+    // SAFETY: the header says how many bytes there are. Behind the one byte of a value that is not here is one that says
+    // where it is.
+    unsafe {
+        let bytes: *const u8 = value.cast();
+        if !varatt_is_1b_e(value) {
+            return StoredValue::Here(std::slice::from_raw_parts(bytes, pgrx::varsize_any(value)));
+        }
+        match u32::from(*bytes.add(1)) {
+            pg_sys::vartag_external::VARTAG_ONDISK => {
+                StoredValue::Elsewhere(bytes.add(2).cast::<[u8; _]>().read_unaligned())
+            }
+            _ => StoredValue::Otherwise,
+        }
+    }
+}
+
 /// Whether two values have the same bytes.
 ///
 /// # Safety

@@ -1,6 +1,6 @@
 //! The identities of all values, one column for each field, in temporary files if they are many.
 
-use crate::pairs::random::mix;
+use linkage::model::keys::{together, EqualKeys};
 use pg::check_for_interrupts;
 use pg::file::{RecordSort, SortedRecords, SpillVec};
 
@@ -75,52 +75,14 @@ impl Identities {
         })
     }
 
-    /// The same, of records that have all these values, in whichever of the fields each is.
-    pub fn blocks_in_any_order(&mut self, fields: &[usize], memory: usize) -> Blocks {
+    /// The records in blocks of those that have a key in common. A record may be in two blocks.
+    pub fn blocks_by(&mut self, keys: &EqualKeys, memory: usize) -> Blocks {
         Blocks::sort(self.records, memory, |each| {
-            self.each_row(fields, |record, row| {
-                row.sort_unstable();
-                if row[0] != 0 {
-                    each(record, together(row));
-                }
+            self.each_row(&keys.fields, |record, row| {
+                keys.each(row, |key| each(record, key))
             });
         })
     }
-
-    /// The records in blocks of those that have equal values in these fields, and in one of two others, whichever of the
-    /// two it is in each record. A record may be in two blocks.
-    pub fn blocks_of_either(
-        &mut self,
-        names: [usize; 2],
-        fields: &[usize],
-        memory: usize,
-    ) -> Blocks {
-        let all: Vec<usize> = names.into_iter().chain(fields.iter().copied()).collect();
-        Blocks::sort(self.records, memory, |each| {
-            self.each_row(&all, |record, row| {
-                let (&mut [first, second], fields) = row.split_at_mut(2) else {
-                    return;
-                };
-                if fields.contains(&0) {
-                    return;
-                }
-                let of_fields = together(fields);
-                if first != 0 {
-                    each(record, mix(of_fields ^ first));
-                }
-                if second != 0 && second != first {
-                    each(record, mix(of_fields ^ second));
-                }
-            });
-        })
-    }
-}
-
-/// What the identities of several values come to.
-fn together(identities: &[u64]) -> u64 {
-    identities
-        .iter()
-        .fold(0, |all, identity| mix(all ^ identity))
 }
 
 /// Records, those with equal values one behind the other.

@@ -59,7 +59,6 @@ impl PreparedRecords {
     pub fn read_sketches<'s>(
         &mut self,
         fields: &[FieldModel],
-        swap: Option<[usize; 2]>,
         searches: impl IntoIterator<Item = &'s Search>,
         has: impl Fn(u32) -> bool,
     ) {
@@ -71,7 +70,7 @@ impl PreparedRecords {
         }
         let used = (0..fields.len()).filter(|&field| used[field]);
         let used = used.map(|field| (field, self.columns[field], &fields[field].layout));
-        self.sketches = Sketches::read(&mut self.texts, used, swap, has);
+        self.sketches = Sketches::read(&mut self.texts, used, has);
     }
 }
 

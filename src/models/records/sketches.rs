@@ -1,11 +1,11 @@
 //! The sketches of values, one column for each field, in temporary files if they are many.
 
-use linkage::model::values::sketch::{part, Sketch, PARTS};
+use linkage::model::keys::SimilarKeys;
+use linkage::model::values::sketch::{Sketch, PARTS};
 use linkage::model::values::FieldLayout;
 
 use super::identities::Blocks;
 use super::read::RecordTexts;
-use crate::pairs::random::mix;
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 use pg::file::SpillVec;
@@ -22,8 +22,6 @@ pub struct Sketches {
     /// Fields, with the words of their sketches.
     columns: Vec<(usize, SpillVec<u64>)>,
     records: u32,
-    /// Two fields whose values may have changed places.
-    swap: Option<[usize; 2]>,
 }
 
 impl Sketches {
@@ -34,7 +32,6 @@ impl Sketches {
     pub fn read<'l>(
         texts: &mut RecordTexts,
         fields: impl IntoIterator<Item = (usize, usize, &'l FieldLayout)>,
-        swap: Option<[usize; 2]>,
         has: impl Fn(u32) -> bool,
     ) -> Sketches {
         let mut columns = Vec::new();
@@ -58,48 +55,19 @@ impl Sketches {
         Sketches {
             columns,
             records: texts.records,
-            swap,
         }
     }
 
-    /// The records in blocks of those that have parts of their sketches in common, by the part of this `number`: of two
-    /// fields that part of both, and another part of both where `at_once` is 2; of a single field three parts. Records
-    /// that lack a value are left out. Names that may have changed places are in the same blocks in either order.
+    /// The records in blocks of those that have a key in common, that of this `number`. Records that lack a value are left
+    /// out.
     ///
     /// Sorting takes `memory` bytes.
-    pub fn blocks(
-        &mut self,
-        fields: &[usize],
-        number: usize,
-        at_once: usize,
-        memory: usize,
-    ) -> Blocks {
-        let swap = self
-            .swap
-            .is_some_and(|[a, b]| fields == [a.min(b), a.max(b)]);
+    pub fn blocks(&mut self, keys: &SimilarKeys, number: usize, memory: usize) -> Blocks {
         let records = self.records;
         let mut columns: Vec<&mut SpillVec<u64>> = (self.columns.iter_mut())
-            .filter(|(field, _)| fields.contains(field))
+            .filter(|(field, _)| keys.fields.contains(field))
             .map(|(_, column)| column)
             .collect();
-        let key = |sketches: &[Sketch]| {
-            let at = |sketch: Sketch, number: usize| u64::from(part(sketch, number % PARTS));
-            // values that have the first part in common need not have the second one, so these two go together
-            let of = |sketch: Sketch| match at_once {
-                1 => at(sketch, number),
-                _ => at(sketch, number) << 16 | at(sketch, number + 3),
-            };
-            match *sketches {
-                [one] => [of(one), at(one, number + 1) << 16 | at(one, number + 3)],
-                _ => {
-                    let [a, b] = [of(sketches[0]), of(sketches[1])];
-                    match swap && a > b {
-                        true => [b, a],
-                        false => [a, b],
-                    }
-                }
-            }
-        };
         Blocks::sort(records, memory, |each| {
             let mut blocks = vec![Vec::new(); columns.len()];
             let mut sketches = vec![Sketch::default(); columns.len()];
@@ -115,9 +83,8 @@ impl Sketches {
                     for (sketch, block) in sketches.iter_mut().zip(&blocks) {
                         sketch.copy_from_slice(&block[WORDS * i as usize..][..WORDS]);
                     }
-                    let [a, b] = key(&sketches);
-                    if a != 0 && b != 0 {
-                        each(begin + i, mix(a << 32 | b));
+                    if let Some(key) = keys.key(&sketches, number) {
+                        each(begin + i, key);
                     }
                 }
                 begin += some;

@@ -3,9 +3,9 @@
 use linkage::model::MOST_SEARCHES;
 
 use crate::models::records::store::{PairNumbers, RowStore};
-use crate::pairs::random::mix;
 use pg::file::{RecordSort, SortedRecords};
 use pg::progress::{self, phases};
+use signature::mix;
 
 /// Bits of a search's number.
 const SEARCH_BITS: u32 = 6;

@@ -8,9 +8,9 @@ use linkage::model::things::PatternRuns;
 use linkage::model::{CountedPatterns, Pattern, PatternBlock};
 
 use crate::models::records::store::RowStore;
-use crate::pairs::random::mix;
 use pg::check_for_interrupts;
 use pg::file::{RecordSort, SpillVec};
+use signature::mix;
 
 /// Two halves of a pattern, the upper one first, and the searches as bits.
 type Key = [u64; 3];

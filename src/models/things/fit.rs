@@ -11,10 +11,10 @@ use super::nearest;
 use crate::models::fit::OTHER_DATA;
 use crate::models::fit_records::FitRecords;
 use crate::models::search::candidates::Candidates;
-use crate::pairs::random::mix;
 use pg::check_for_interrupts;
 use pg::error::{warn, OrRaise};
 use pg::progress::{self, phases};
+use signature::mix;
 
 /// Random pairs that are looked at; of tables with fewer pairs all are.
 const RANDOM_PAIRS: u64 = 400_000;

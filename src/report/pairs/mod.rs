@@ -7,7 +7,7 @@ use std::ffi::{CStr, CString};
 
 use linkage::clusters::Links;
 use linkage::model::json::read_model;
-use linkage::model::Explainer;
+use linkage::model::ReadyModel;
 use pgrx::pg_sys;
 
 use super::facts::{names, Facts};
@@ -71,7 +71,7 @@ fn report(
     let given = arguments.datum(first).map(|_| arguments.names(first));
     let model = arguments.datum(first + 1).map(|_| {
         let json = arguments.jsonb(first + 1);
-        Explainer::new(read_model(&json).or_raise())
+        ReadyModel::new(read_model(&json).or_raise())
     });
     let (truth, decisions) = (relation(first + 2), relation(first + 3));
     let true_in = truth.map(|oid| match sides {
@@ -197,7 +197,7 @@ pub struct PairFacts {
     pub facts: Facts,
     /// How many records are shown that the relation does not have.
     pub missing: usize,
-    pub model: Option<Explainer>,
+    pub model: Option<ReadyModel>,
     /// The values of the model's fields of the records that are shown, by key.
     pub texts: HashMap<Vec<u8>, Vec<Option<String>>>,
 }

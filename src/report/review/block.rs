@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use linkage::clusters::Verdict;
-use linkage::model::{Explainer, Reason};
+use linkage::model::{ReadyModel, Reason};
 use linkage::review::{data_block, marks};
 use serde::Serialize;
 use text::ngram;
@@ -25,7 +25,7 @@ pub struct ReviewSubject<'a> {
     pub used: Vec<String>,
     /// Columns that one of two relations does not have, with its place.
     pub lacking: Vec<(usize, String)>,
-    pub model: Option<&'a Explainer>,
+    pub model: Option<&'a ReadyModel>,
     /// The values of the model's fields, by key.
     pub texts: Option<&'a HashMap<Vec<u8>, Vec<Option<String>>>>,
     /// The pairs were searched for, and not given.

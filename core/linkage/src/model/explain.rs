@@ -3,9 +3,8 @@
 use std::f64::consts::LN_2;
 
 use super::describe::bits_of;
-use super::values::{meaning, RowLayout};
-use super::{FrequentLevels, MatchModel, Pattern};
-use base::{Error, Result};
+use super::values::meaning;
+use super::{MatchModel, Pattern, ReadyModel};
 
 /// Where bits of a pair come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,51 +45,11 @@ pub struct Addend {
     pub bits: f64,
 }
 
-/// A model made ready to explain pairs.
-pub struct Explainer {
-    model: MatchModel,
-    layout: RowLayout,
-    levels: FrequentLevels,
-}
-
-impl Explainer {
-    /// Of a model.
-    pub fn new(model: MatchModel) -> Explainer {
-        Explainer {
-            layout: model.layout(),
-            levels: FrequentLevels::new(&model),
-            model,
-        }
-    }
-
-    /// The model.
-    pub fn model(&self) -> &MatchModel {
-        &self.model
-    }
-
-    /// The levels of two records, of which each has a text or nothing for every field.
-    ///
-    /// Errors: out of memory.
-    pub fn pattern(&self, a: &[Option<String>], b: &[Option<String>]) -> Result<Pattern> {
-        let mut bytes = Vec::new();
-        let mut row = |record: &[Option<String>]| -> Result<Vec<u64>> {
-            let mut row = vec![0; self.layout.words()];
-            for (k, text) in record.iter().enumerate() {
-                let text = text.as_deref().unwrap_or("");
-                let identity = self.layout.write(&mut row, k, text, &mut bytes)?.identity;
-                let level = self.levels.level(k, identity);
-                self.layout.set_level(&mut row, k, level);
-            }
-            Ok(row)
-        };
-        let (a, b) = (row(a)?, row(b)?);
-        Ok(self.layout.pattern(&a, &b))
-    }
-
+impl ReadyModel {
     /// What adds to the bits of a pattern: each field, and behind them [`Reason::Together`], [`Reason::Prior`] and
     /// [`Reason::Others`], and [`Reason::Calibration`] of a model that has one. The sum is what [`Scorer`](super::Scorer) gives for so many records and pairs.
     pub fn explain(&self, pattern: Pattern, records: f64, all_pairs: f64) -> Vec<Addend> {
-        let model = &self.model;
+        let model = self.model();
         let mut all = Vec::with_capacity(model.fields.len() + 3);
         for (k, field) in model.fields.iter().enumerate() {
             let level = pattern.level(k);
@@ -149,8 +108,8 @@ impl Explainer {
 
     /// The fields whose agreement is told by another one's.
     fn together(&self, pattern: Pattern) -> Option<String> {
-        let name = |k: usize| self.model.fields[k].name.as_str();
-        let (by_chance, in_matches) = (&self.model.dependence, &self.model.match_dependence);
+        let name = |k: usize| self.model().fields[k].name.as_str();
+        let (by_chance, in_matches) = (&self.model().dependence, &self.model().match_dependence);
         let edges = by_chance.edges.iter().chain(&in_matches.edges);
         let told = edges.filter(|edge| {
             let [a, b] = edge.fields.map(|k| pattern.level(k));
@@ -169,27 +128,6 @@ impl Explainer {
             told
         });
         (!told.is_empty()).then(|| told.join(", "))
-    }
-
-    /// Records that make so many pairs: of one table, or of two that grow alike. `None` stands for all pairs of the
-    /// fit.
-    ///
-    /// Errors: less than one pair, infinitely many, none.
-    pub fn records(&self, pairs: Option<f64>) -> Result<(f64, f64)> {
-        let (records, all_pairs) = (self.model.records, self.model.all_pairs);
-        let Some(pairs) = pairs else {
-            return Ok((records, all_pairs));
-        };
-        if !(1.0..=1e36).contains(&pairs) {
-            let message = format!("pairs = {} is out of range", base::error::number(pairs));
-            return Err(Error::invalid(message)
-                .detail("It is the number of all pairs of records, from 1 to 1e36."));
-        }
-        let records = match self.model.linkage {
-            true => records * (pairs / all_pairs.max(1.0)).sqrt(),
-            false => (1.0 + (1.0 + 8.0 * pairs).sqrt()) / 2.0,
-        };
-        Ok((records, pairs))
     }
 }
 
@@ -232,11 +170,11 @@ mod tests {
             for (k, &level) in levels.iter().enumerate() {
                 pattern.set(k, level);
             }
-            let explainer = Explainer::new(model);
+            let explainer = ReadyModel::new(model);
             let (records, all_pairs) = explainer.records(pairs).unwrap();
             let parts = explainer.explain(pattern, records, all_pairs);
             let sum: f64 = parts.iter().map(|part| part.bits).sum();
-            let score = Scorer::new(explainer.model(), records, all_pairs).score(pattern);
+            let score = Scorer::new(explainer.model().clone(), records, all_pairs).score(pattern);
             prop_assert!((sum - score.bits).abs() < 1e-9, "{} {}", sum, score.bits);
             prop_assert!(parts[7].bits <= 0.0);
         }
@@ -244,8 +182,9 @@ mod tests {
 
     #[test]
     fn a_pair_is_explained() {
-        let explainer = Explainer::new(people());
-        let record = |texts: [&str; 5]| texts.map(|text| (!text.is_empty()).then(|| text.into()));
+        let explainer = ReadyModel::new(people());
+        let record =
+            |texts: [&'static str; 5]| texts.map(|text| Some(text).filter(|text| !text.is_empty()));
         let a = record(["Anna", "Kowalski", "1990-01-02", "Berlin", ""]);
         let b = record(["anna", "Kowalsky", "1990-02-01", "BERLIN", "030 1234567"]);
         let pattern = explainer.pattern(&a, &b).unwrap();
@@ -294,20 +233,5 @@ mod tests {
         let parts = explainer.explain(pattern, records, all_pairs);
         assert_eq!(parts[5].words.as_deref(), Some("phone with city"));
         assert!(parts[5].bits < 0.0);
-    }
-
-    #[test]
-    fn records_follow_the_pairs() {
-        let mut model = people();
-        let records = |model: &MatchModel, pairs| Explainer::new(model.clone()).records(pairs);
-        assert_eq!(records(&model, Some(4950.0)), Ok((100.0, 4950.0)));
-        assert_eq!(records(&model, None), records(&model, Some(199_990_000.0)));
-        model.linkage = true;
-        (model.records, model.all_pairs) = (300.0, 20_000.0);
-        assert_eq!(records(&model, Some(80_000.0)), Ok((600.0, 80_000.0)));
-        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let error = records(&model, Some(bad)).unwrap_err();
-            assert!(error.message().ends_with(" is out of range"));
-        }
     }
 }

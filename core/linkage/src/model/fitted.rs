@@ -106,6 +106,16 @@ pub enum Search {
 }
 
 impl Search {
+    /// The most records of a block: larger ones are left out. A scan has none.
+    pub fn most(&self) -> u32 {
+        match self {
+            Search::Scan { .. } => 0,
+            Search::Equal { most, .. }
+            | Search::Crosswise { most, .. }
+            | Search::Similar { most, .. } => *most,
+        }
+    }
+
     /// Whether every pair that the search comes across is one that it is for, and comes once.
     pub fn is_exact(&self) -> bool {
         matches!(self, Search::Equal { .. } | Search::Scan { .. })

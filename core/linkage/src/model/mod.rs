@@ -12,7 +12,9 @@
 //! - [`things`]: the fit of linkages of things;
 //! - [`frequent`]: the levels of equal values;
 //! - [`json`]: a model as JSON;
+//! - [`keys`]: what records have in common that a search brings together;
 //! - [`search_recall`]: how many matches the searches miss;
+//! - [`ready`]: a model made ready for single records;
 //! - [`score`]: what a fitted model says of a pattern;
 //! - [`calibration`]: how answers of people correct that;
 //! - [`explain`]: why it says so;
@@ -27,8 +29,10 @@ pub mod explain;
 pub mod fitted;
 pub mod frequent;
 pub mod json;
+pub mod keys;
 pub mod mixture;
 pub mod pattern;
+pub mod ready;
 pub mod score;
 pub mod search_choice;
 pub mod search_recall;
@@ -40,10 +44,11 @@ pub mod values;
 pub use calibration::{Answer, Calibration};
 pub use describe::{ClassFacts, LevelFacts};
 pub use doubts::doubts;
-pub use explain::{Addend, Explainer, Reason};
+pub use explain::{Addend, Reason};
 pub use fitted::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
 pub use frequent::FrequentLevels;
 pub use pattern::{CountedPatterns, Pattern, PatternBlock};
+pub use ready::ReadyModel;
 pub use score::{Score, Scorer};
 
 /// Most fields of a model: a pattern has four bits for each.

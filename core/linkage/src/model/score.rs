@@ -1,5 +1,6 @@
 //! What a model says of a pair.
 
+use std::borrow::Borrow;
 use std::f64::consts::LN_2;
 
 use super::fitted::{Class, MatchModel};
@@ -16,35 +17,36 @@ pub struct Score {
 }
 
 /// A model made ready for records of which there are so many.
-pub struct Scorer<'m> {
-    model: &'m MatchModel,
+pub struct Scorer<M> {
+    model: M,
     random: ClassLogs,
     classes: Vec<ClassLogs>,
 }
 
-impl<'m> Scorer<'m> {
+impl<M: Borrow<MatchModel>> Scorer<M> {
     /// For `records` records of both tables, which make `all_pairs` pairs.
-    pub fn new(model: &'m MatchModel, records: f64, all_pairs: f64) -> Scorer<'m> {
-        let u: Vec<Shares> = model.fields.iter().map(|field| field.u).collect();
+    pub fn new(model: M, records: f64, all_pairs: f64) -> Scorer<M> {
+        let of = model.borrow();
+        let u: Vec<Shares> = of.fields.iter().map(|field| field.u).collect();
         let class = |class: &Class| ClassLogs::new(class.pairs_per_record * records, &class.shares);
         Scorer {
-            model,
             random: ClassLogs::new(all_pairs.max(1.0), &u),
-            classes: model.classes.iter().map(class).collect(),
+            classes: of.classes.iter().map(class).collect(),
+            model,
         }
     }
 
     /// Scores a pattern.
     pub fn score(&self, pattern: Pattern) -> Score {
-        let random = self.random.log(pattern) + self.model.dependence.log(pattern);
+        let model = self.model.borrow();
+        let random = self.random.log(pattern) + model.dependence.log(pattern);
         let of = |class: &ClassLogs| class.log(pattern);
-        let matches = of(&self.classes[0]) + self.model.match_dependence.log(pattern);
+        let matches = of(&self.classes[0]) + model.match_dependence.log(pattern);
         let others: Vec<f64> = self.classes[1..].iter().map(of).chain([random]).collect();
         let top = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let against = top + others.iter().map(|log| (log - top).exp()).sum::<f64>().ln();
         let bits = (matches - against) / LN_2;
-        let bits = self
-            .model
+        let bits = model
             .calibration
             .map_or(bits, |calibration| calibration.of(bits));
         Score {

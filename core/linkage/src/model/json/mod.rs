@@ -6,13 +6,11 @@
 
 mod place;
 mod read;
-mod record;
 mod things;
 mod tree;
 mod write;
 
 pub use read::{read_any_model, read_model};
-pub use record::read_record;
 pub use things::write as write_things;
 pub use write::write_model;
 

@@ -45,6 +45,23 @@ pub struct Value {
     pub identity: u64,
 }
 
+/// A text that has been read as a value of a field.
+pub struct ReadValue<'t> {
+    written: &'t str,
+    read: Cow<'t, str>,
+    /// What is the same for all spellings of the value, empty if there is none.
+    pub(super) normal: String,
+    /// As of [`Value`].
+    pub identity: u64,
+}
+
+impl ReadValue<'_> {
+    /// The text as it is compared.
+    pub(super) fn text(&self) -> &str {
+        &self.read
+    }
+}
+
 /// Words of the kind itself.
 fn own_words(kind: Kind) -> usize {
     match kind {
@@ -208,14 +225,44 @@ impl FieldLayout {
     ///
     /// Errors: out of memory.
     pub fn write(&self, text: &str, to: &mut [u64], bytes: &mut Vec<u8>) -> Result<Value> {
+        self.write_read(&self.read_value(text)?, to, bytes)
+    }
+
+    /// Reads a text.
+    ///
+    /// Errors: out of memory.
+    pub fn read_value<'t>(&self, text: &'t str) -> Result<ReadValue<'t>> {
+        let read = self.read(text);
+        let normal = self.normal_form(&read)?;
+        Ok(ReadValue {
+            written: text,
+            identity: FieldLayout::identity(&normal),
+            read,
+            normal,
+        })
+    }
+
+    /// Writes no more of a value than equal ones are compared by, where what is compared with it is equal, or missing.
+    pub fn write_identity(value: &ReadValue<'_>, to: &mut [u64]) {
         to.fill(0);
-        let written = text;
-        let text = &*self.read(written);
-        let normal = self.normal_form(text)?;
-        let identity = FieldLayout::identity(&normal);
+        to[IDENTITY] = value.identity;
+    }
+
+    /// [`FieldLayout::write`] of a text that has been read.
+    ///
+    /// Errors: out of memory.
+    pub fn write_read(
+        &self,
+        value: &ReadValue<'_>,
+        to: &mut [u64],
+        bytes: &mut Vec<u8>,
+    ) -> Result<Value> {
+        to.fill(0);
+        let identity = value.identity;
         if identity == 0 {
             return Ok(Value { identity });
         }
+        let (written, text, normal) = (value.written, &*value.read, &value.normal);
         to[IDENTITY] = identity;
         match self.kind {
             Kind::Text | Kind::Words | Kind::Name => {
@@ -233,7 +280,7 @@ impl FieldLayout {
                     to[DESCRIPTION] |= HAS_OWN | u64::from(days) << DIGITS_AT;
                 }
             }
-            Kind::Code => to[OWN..OWN + 2].copy_from_slice(&code::pack(&normal)),
+            Kind::Code => to[OWN..OWN + 2].copy_from_slice(&code::pack(normal)),
             Kind::Number => {
                 if let Some(number) = number(text) {
                     to[DESCRIPTION] |= HAS_OWN;
@@ -274,14 +321,14 @@ impl FieldLayout {
         bytes.clear();
         bytes.resize(Builder::size(self.shape), 0);
         let mut builder = Builder::new(self.shape, bytes);
-        builder.add_normal(name.as_deref().unwrap_or(&normal));
+        builder.add_normal(name.as_deref().unwrap_or(normal));
         let view = builder.finish();
         let mut words = Vec::new();
         let (at, end) = (self.signature_at(), self.words_at());
         to_words(view.bits(), end - at, &mut words);
         to[at..end].copy_from_slice(&words);
         if self.most_words > 0 {
-            words::write(&normal, &mut to[end..]);
+            words::write(normal, &mut to[end..]);
         }
         to[DESCRIPTION] |= u64::from(view.popcount());
         Ok(Value { identity })

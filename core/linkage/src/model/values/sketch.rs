@@ -1,7 +1,7 @@
 //! Sketches of values: records with similar values are found by equal parts of their sketches, in time that grows with
 //! the records and not with their pairs (MinHash; A. Broder: On the Resemblance and Containment of Documents, 1997).
 
-use super::{date, FieldLayout, Kind};
+use super::{date, FieldLayout, Kind, ReadValue};
 use base::Result;
 use signature::split_mix;
 use text::ngram::for_each_normal_ngram;
@@ -64,8 +64,14 @@ impl FieldLayout {
     ///
     /// Errors: out of memory.
     pub fn sketch(&self, text: &str) -> Result<Sketch> {
-        let text = &*self.read(text);
-        let normal = self.normal_form(text)?;
+        self.sketch_of(&self.read_value(text)?)
+    }
+
+    /// [`FieldLayout::sketch`] of a text that has been read.
+    ///
+    /// Errors: out of memory.
+    pub fn sketch_of(&self, value: &ReadValue<'_>) -> Result<Sketch> {
+        let (text, normal) = (value.text(), &value.normal);
         if normal.is_empty() {
             return Ok(Sketch::default());
         }
@@ -93,7 +99,7 @@ impl FieldLayout {
                 (Kind::Email, Some((name, _))) => normalize(name, true, || ())?,
                 _ => String::new(),
             };
-            let compared = if name.is_empty() { &normal } else { &name };
+            let compared = if name.is_empty() { normal } else { &name };
             // The first and the last n-gram are a letter and padding, which says nothing.
             let (mut held, mut is_first) = (None, true);
             for_each_normal_ngram(compared, NGRAM, |ngram| {

@@ -5,7 +5,7 @@ mod refused;
 use proptest::prelude::*;
 use serde_json::{json, Value};
 
-use super::{read_model, read_record, write_model};
+use super::{read_model, write_model};
 use crate::model::tests::people;
 use crate::model::{Calibration, LeftOut, MatchModel, PlannedSearch, Search, Status};
 
@@ -194,44 +194,4 @@ fn a_model_of_before_there_were_warnings_has_none() {
     let mut model: Value = serde_json::from_str(&write_model(&people()).unwrap()).unwrap();
     model.as_object_mut().unwrap().remove("warnings").unwrap();
     assert!(read_model(&model.to_string()).unwrap().warnings.is_empty());
-}
-
-#[test]
-fn records_are_read() {
-    let model = people();
-    let read = |text: &str| read_record(&model.fields, "a", text);
-    let record = read(
-        r#" {"given_name": "M\u00fcller \"x\"", "dob": null, "city": 10.50, "phone": 12345678901234567890, "x": [{}], "surname": false} "#,
-    );
-    let is = [
-        Some("Müller \"x\""),
-        Some("false"),
-        None,
-        Some("10.50"),
-        Some("12345678901234567890"),
-    ];
-    assert_eq!(record.unwrap(), is.map(|value| value.map(str::to_owned)));
-    assert_eq!(read("{}").unwrap(), vec![None; 5]);
-    for (text, message) in [
-        ("[]", "argument \"a\" is not a JSON object"),
-        ("\"x\"", "argument \"a\" is not a JSON object"),
-        (
-            "{\"dob\": [1]}",
-            "member \"dob\" of argument \"a\" is an array or an object",
-        ),
-        (
-            "{\"dob\": {}}",
-            "member \"dob\" of argument \"a\" is an array or an object",
-        ),
-        (
-            "{\"dob\": \"\\ud800\"}",
-            "argument \"a\" cannot be read as JSON",
-        ),
-        ("{\"dob\": ", "argument \"a\" cannot be read as JSON"),
-        ("{} {}", "argument \"a\" cannot be read as JSON"),
-    ] {
-        let error = read(text).unwrap_err();
-        assert_eq!(error.message(), message, "{text}");
-        assert!(error.detail_text().is_some());
-    }
 }
