@@ -12,6 +12,8 @@ say 'probabilities of match models, and how many are right'
 "$ROOT/tests/quality/reliability.sh"
 say 'duplicates that no search finds'
 "$ROOT/tests/quality/missed.sh"
+say 'single records, and what the batch finds'
+"$ROOT/tests/quality/single.sh"
 say 'quality of measures of names'
 "$ROOT/tests/quality/names.sh"
 say 'kinds of corruption'

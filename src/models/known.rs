@@ -1,16 +1,17 @@
 //! Models that functions of single records are called with, read once: a statement calls them for record after record, and reading a model
 //! takes a thousand times as long as scoring a pair by it.
 //!
-//! A constant is known by the place of the call. A value that is stored out of line is known by its TOAST pointer within a statement, in which
+//! A constant, and a parameter of a query, is known by the place of the call. A value that is stored out of line is known by its TOAST pointer within a statement, in which
 //! nothing that it sees can make room for another value. Everything else is known by its bytes.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use linkage::model::json::read_model;
 use linkage::model::keys::RecordKeys;
-use linkage::model::{MatchModel, ReadyModel, Scorer, Search};
+use linkage::model::{MatchModel, Pattern, ReadyModel, ReadyRecord, Scorer, Search};
 use pgrx::pg_sys;
 use twox_hash::XxHash3_64;
 
@@ -20,6 +21,7 @@ use pg::error::OrRaise;
 use pg::function::arguments::Arguments;
 use pg::function::place::Place;
 use pg::session_state::map_bytes;
+use pg::values::jsonb::JsonObject;
 use pg::values::text::to_database;
 use pg::values::varlena::{stored_value, StoredValue, Varlena};
 
@@ -34,8 +36,20 @@ pub struct KnownModel {
     pub ready: ReadyModel,
     /// The names of its fields, in the database's encoding.
     pub names: Vec<Vec<u8>>,
+    /// The last record on either side: mostly one is compared with several.
+    last: RefCell<[LastRecord; 2]>,
     /// For the number of records that was asked for last.
     for_records: RefCell<Option<Rc<ForRecords>>>,
+}
+
+/// A record's values, a text or nothing for each field of the model.
+pub type SingleRecord<'o> = Vec<Option<Cow<'o, str>>>;
+
+/// A record, and the object that it was read from.
+#[derive(Default)]
+struct LastRecord {
+    object: Vec<u8>,
+    record: ReadyRecord,
 }
 
 /// A model, ready for so many records.
@@ -54,8 +68,33 @@ impl KnownModel {
         KnownModel {
             names: fields.map(|field| to_database(&field.name)).collect(),
             ready,
+            last: RefCell::default(),
             for_records: RefCell::default(),
         }
+    }
+
+    /// The levels of two records, which are objects. `read` gives the values of one of them that is not known.
+    pub fn pattern<'o>(
+        &self,
+        objects: [&'o JsonObject<'o>; 2],
+        read: impl Fn(usize) -> SingleRecord<'o>,
+    ) -> Pattern {
+        let mut last = self.last.borrow_mut();
+        for (i, (last, object)) in last.iter_mut().zip(objects).enumerate() {
+            if last.object != object.bytes() {
+                last.object.clear();
+                self.ready.prepare(&mut last.record, &read(i)).or_raise();
+                last.object.extend_from_slice(object.bytes());
+            }
+        }
+        let [a, b] = &mut *last;
+        self.ready.compare(&mut a.record, &mut b.record).or_raise()
+    }
+
+    /// Frees what is kept of records.
+    fn forget_records(&self) {
+        self.ready.forget_values();
+        self.last.take();
     }
 
     /// The same for so many records, which make so many pairs.
@@ -126,7 +165,8 @@ pg::session_state! {
     static KNOWN: RefCell<Known> = RefCell::default();
     "models of single records" by "jsonb" until "others need the room" bytes |known| {
         let known = known.borrow();
-        known.bytes + map_bytes(&known.models) + map_bytes(&known.by_hash) + map_bytes(&known.by_pointer)
+        let values = known.models.get(&known.last).map_or(0, |kept| kept.model.ready.bytes_of_values());
+        values + known.bytes + map_bytes(&known.models) + map_bytes(&known.by_hash) + map_bytes(&known.by_pointer)
     };
 }
 
@@ -135,8 +175,19 @@ impl Known {
         self.calls += 1;
         let kept = self.models.get_mut(&number)?;
         kept.used = self.calls;
-        self.last = number;
-        Some(Rc::clone(&kept.model))
+        let model = Rc::clone(&kept.model);
+        self.use_now(number);
+        Some(model)
+    }
+
+    /// Only the model that is used has values that it has seen.
+    fn use_now(&mut self, number: usize) {
+        if self.last != number {
+            let last = self.models.get(&self.last);
+            last.into_iter()
+                .for_each(|kept| kept.model.forget_records());
+            self.last = number;
+        }
     }
 
     /// The number of a value, if it is kept. The one that was used last is compared without computing a hash.
@@ -179,7 +230,7 @@ impl Known {
         self.newest += 1;
         self.by_hash.insert(kept.hash, self.newest);
         self.models.insert(self.newest, kept);
-        self.last = self.newest;
+        self.use_now(self.newest);
         self.newest
     }
 }
@@ -198,8 +249,7 @@ pub fn known_model(arguments: Arguments, place: &mut Place, i: usize) -> Rc<Know
         StoredValue::Elsewhere(pointer) => by_pointer(arguments, i, pointer),
         StoredValue::Otherwise => by_content(arguments, i),
     };
-    // Parameters do not count: those of a loop in PL/pgSQL change between calls of one place.
-    if arguments.is_constant(i) {
+    if arguments.is_settled(i) {
         place.number = number;
     }
     model

@@ -1,12 +1,10 @@
 //! `bloom_model_score`, `bloom_model_keys` and `bloom_model_explain`: what a model says of two records, or of one.
 
-use std::borrow::Cow;
-
 use base::{Error, ErrorKind};
 use linkage::model::{ReadyModel, Reason};
 use pgrx::{pg_sys, IntoDatum};
 
-use super::known::{known_model, KnownModel};
+use super::known::{known_model, KnownModel, SingleRecord};
 use pg::entry;
 use pg::error::{raise, OrRaise};
 use pg::function::arguments::{of_name, Arguments};
@@ -15,9 +13,6 @@ use pg::function::rows::{text_datum, ResultRows};
 use pg::values::jsonb::{JsonObject, NoScalar};
 use pg::values::text::to_database;
 use pg::values::varlena::NewValue;
-
-/// A record's values, a text or nothing for each field of the model.
-type SingleRecord<'a> = Vec<Option<Cow<'a, str>>>;
 
 /// An argument that is a record.
 ///
@@ -92,10 +87,10 @@ fn bloom_model_score(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let known = known_model(arguments, place, 0);
     check_of_one_table(&known.ready, "bloom_model_score");
     let objects = [1, 2].map(|i| object(arguments, i));
-    let a = record(arguments, 1, &known, &objects[0]);
-    let b = record(arguments, 2, &known, &objects[1]);
     let (records, all_pairs) = records(arguments, 3, &known.ready);
-    let pattern = known.ready.pattern(&a, &b).or_raise();
+    let pattern = known.pattern([&objects[0], &objects[1]], |i| {
+        record(arguments, i + 1, &known, &objects[i])
+    });
     let score = known.for_records(records, all_pairs).scorer.score(pattern);
     let values = [score.bits, score.probability].map(|value| value.to_bits().into());
     // SAFETY: the SQL function is declared with two OUT columns of type float8.

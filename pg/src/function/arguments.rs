@@ -5,10 +5,11 @@ use std::ptr::null_mut;
 
 use base::range::unit;
 use base::{Error, ErrorKind};
-use pgrx::pg_sys;
+use pgrx::pg_sys::{self, NodeTag};
 
 use crate::catalog::with_row;
 use crate::error::{raise, OrRaise};
+use crate::tree::list;
 use crate::tree::node::cast;
 use crate::values::jsonb::json_text;
 use crate::values::text::{readable, Text};
@@ -71,16 +72,28 @@ impl Arguments {
         name.flatten().unwrap_or_else(|| (i + 1).to_string())
     }
 
-    /// Whether an argument is a constant of the statement.
-    pub fn is_constant(self, i: usize) -> bool {
+    /// Whether an argument is the same as long as the place of the call is: a constant, or a parameter of the query that the
+    /// portal runs. That of an expression in PL/pgSQL, whose place stays for the whole transaction, changes.
+    pub fn is_settled(self, i: usize) -> bool {
         // SAFETY: the record of a running call has that of its function, whose expression is none, or that of the call. A node
-        // with this tag is a FuncExpr, whose arguments are expressions.
+        // with this tag is of that type, and arguments are expressions. The portal that runs, if there is one, has a
+        // query or none.
         unsafe {
-            let expression = (*(*self.0).flinfo).fn_expr.cast();
-            cast::<pg_sys::FuncExpr>(expression, pg_sys::NodeTag::T_FuncExpr).is_some_and(|call| {
-                let of: *mut pg_sys::Const = pg_sys::list_nth(call.args, i as i32).cast();
-                i < (*call.args).length as usize && (*of).xpr.type_ == pg_sys::NodeTag::T_Const
-            })
+            let function = (*self.0).flinfo;
+            let call = cast::<pg_sys::FuncExpr>((*function).fn_expr.cast(), NodeTag::T_FuncExpr);
+            let Some(argument) = call.and_then(|call| list::node(call.args, i)) else {
+                return false;
+            };
+            if cast::<pg_sys::Const>(argument, NodeTag::T_Const).is_some() {
+                return true;
+            }
+            let query = pg_sys::ActivePortal
+                .as_ref()
+                .and_then(|p| p.queryDesc.as_ref());
+            let executor = query.and_then(|query| query.estate.as_ref());
+            cast::<pg_sys::Param>(argument, NodeTag::T_Param)
+                .is_some_and(|p| p.paramkind == pg_sys::ParamKind::PARAM_EXTERN)
+                && executor.is_some_and(|state| state.es_query_cxt == (*function).fn_mcxt)
         }
     }
 

@@ -13,6 +13,15 @@ pub unsafe fn nodes(list: *mut pg_sys::List) -> Vec<*mut Node> {
     unsafe { cells(list).iter().map(|c| c.ptr_value.cast()).collect() }
 }
 
+/// A node of a list, if it has so many.
+///
+/// # Safety
+/// `list` is a list of nodes, or NULL.
+pub unsafe fn node(list: *mut pg_sys::List, i: usize) -> Option<*mut Node> {
+    // SAFETY: the cells of a list of nodes are pointers.
+    unsafe { cells(list).get(i).map(|c| c.ptr_value.cast()) }
+}
+
 /// The OIDs of a list; none of NULL.
 ///
 /// # Safety

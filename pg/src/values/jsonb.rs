@@ -73,6 +73,11 @@ impl<'a> JsonObject<'a> {
         }
     }
 
+    /// The object as it is stored: equal bytes are equal objects.
+    pub fn bytes(&self) -> &[u8] {
+        self.0.bytes()
+    }
+
     /// The text of a member, whose name is in the database's encoding: a string, or a number or boolean as JSON writes it.
     /// `None` if there is no such member, or if it is `null`.
     ///

@@ -36,6 +36,7 @@ pub mod ready;
 pub mod score;
 pub mod search_choice;
 pub mod search_recall;
+mod seen_values;
 #[cfg(test)]
 mod tests;
 pub mod things;
@@ -48,7 +49,7 @@ pub use explain::{Addend, Reason};
 pub use fitted::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search, Status};
 pub use frequent::FrequentLevels;
 pub use pattern::{CountedPatterns, Pattern, PatternBlock};
-pub use ready::ReadyModel;
+pub use ready::{ReadyModel, ReadyRecord};
 pub use score::{Score, Scorer};
 
 /// Most fields of a model: a pattern has four bits for each.

@@ -1,10 +1,12 @@
 //! A model made ready for single records, and for pairs of them.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::keys::{RecordKeys, SearchKeys, SimilarKeys};
+use super::seen_values::SeenValues;
 use super::values::sketch::Sketch;
-use super::values::{ReadValue, RowLayout};
+use super::values::{FieldLayout, ReadValue, RowLayout};
 use super::{FrequentLevels, MatchModel, Pattern};
 use base::{Error, Result};
 
@@ -13,12 +15,33 @@ pub struct ReadyModel {
     model: Rc<MatchModel>,
     layout: RowLayout,
     levels: FrequentLevels,
+    seen: RefCell<SeenValues>,
+}
+
+/// A record that is ready to be compared.
+#[derive(Clone, Debug, Default)]
+pub struct ReadyRecord {
+    /// The texts of all fields, and where each ends.
+    texts: String,
+    ends: Vec<usize>,
+    /// Of each value all words, or what equal ones are compared by.
+    row: Vec<u64>,
+    /// Of which fields it is all, as bits.
+    whole: u32,
+}
+
+impl ReadyRecord {
+    fn text(&self, k: usize) -> &str {
+        let begin = k.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.texts[begin..self.ends[k]]
+    }
 }
 
 impl ReadyModel {
     /// Of a model.
     pub fn new(model: MatchModel) -> ReadyModel {
         ReadyModel {
+            seen: RefCell::new(SeenValues::new(model.fields.len())),
             layout: model.layout(),
             levels: FrequentLevels::new(&model),
             model: Rc::new(model),
@@ -39,35 +62,84 @@ impl ReadyModel {
             .collect()
     }
 
-    /// The levels of two records, of which each has a text or nothing for every field. Only where two values differ more
-    /// of them is looked at than whether they are equal.
+    /// Takes the values of a record, which has a text or nothing for every field.
+    ///
+    /// Errors: out of memory.
+    pub fn prepare<T: AsRef<str>>(
+        &self,
+        record: &mut ReadyRecord,
+        texts: &[Option<T>],
+    ) -> Result<()> {
+        record.texts.clear();
+        record.ends.clear();
+        record.row.clear();
+        record.row.resize(self.layout.words(), 0);
+        record.whole = 0;
+        let seen = &mut *self.seen.borrow_mut();
+        for (k, field) in self.layout.fields().iter().enumerate() {
+            let text = texts[k].as_ref().map_or("", T::as_ref);
+            record.texts.push_str(text);
+            record.ends.push(record.texts.len());
+            if !text.is_empty() {
+                let words = seen.words((k, field), &self.levels, text, false)?;
+                self.layout
+                    .value_mut(&mut record.row, k)
+                    .copy_from_slice(words);
+            }
+        }
+        Ok(())
+    }
+
+    /// The levels of two records. Only where two values differ more of them is looked at than whether they are equal.
+    ///
+    /// Errors: out of memory.
+    pub fn compare(&self, a: &mut ReadyRecord, b: &mut ReadyRecord) -> Result<Pattern> {
+        let layout = &self.layout;
+        let seen = &mut *self.seen.borrow_mut();
+        let identity =
+            |record: &ReadyRecord, k: usize| FieldLayout::identity_of(layout.value(&record.row, k));
+        let are_equal = |&k: &usize| {
+            let of_a = identity(a, k);
+            of_a != 0 && of_a == identity(b, k)
+        };
+        // Names that are not equal where they stand may be so crosswise.
+        let crosswise = layout.swap().filter(|names| !names.iter().any(are_equal));
+        for (k, field) in layout.fields().iter().enumerate() {
+            let [of_a, of_b] = [identity(a, k), identity(b, k)];
+            let differ = of_a != 0 && of_b != 0 && of_a != of_b;
+            if !differ && !crosswise.is_some_and(|names| names.contains(&k)) {
+                continue;
+            }
+            for record in [&mut *a, &mut *b] {
+                if record.whole >> k & 1 == 0 && identity(record, k) != 0 {
+                    let words = seen.words((k, field), &self.levels, record.text(k), true)?;
+                    layout.value_mut(&mut record.row, k).copy_from_slice(words);
+                    record.whole |= 1 << k;
+                }
+            }
+        }
+        Ok(layout.pattern(&a.row, &b.row))
+    }
+
+    /// The levels of two records, of which each has a text or nothing for every field.
     ///
     /// Errors: out of memory.
     pub fn pattern<T: AsRef<str>>(&self, a: &[Option<T>], b: &[Option<T>]) -> Result<Pattern> {
-        let (a, b) = (self.read(a)?, self.read(b)?);
-        let identities = |k: usize| (a[k].identity, b[k].identity);
-        let are_equal = |&k: &usize| matches!(identities(k), (a, b) if a == b && a != 0);
-        // Names that are not equal where they stand may be so crosswise.
-        let crosswise = self
-            .layout
-            .swap()
-            .filter(|names| !names.iter().any(are_equal));
-        let mut bytes = Vec::new();
-        let mut rows = [(); 2].map(|()| vec![0; self.layout.words()]);
-        for k in 0..self.layout.fields().len() {
-            let (of_a, of_b) = identities(k);
-            let is_looked_at = of_a != 0 && of_b != 0 && of_a != of_b
-                || crosswise.is_some_and(|names| names.contains(&k));
-            for (row, value) in rows.iter_mut().zip([&a[k], &b[k]]) {
-                match is_looked_at {
-                    true => self.layout.write_read(row, k, value, &mut bytes)?,
-                    false => self.layout.write_identity(row, k, value),
-                }
-                let level = self.levels.level(k, value.identity);
-                self.layout.set_level(row, k, level);
-            }
-        }
-        Ok(self.layout.pattern(&rows[0], &rows[1]))
+        let mut records = [ReadyRecord::default(), ReadyRecord::default()];
+        let [of_a, of_b] = &mut records;
+        self.prepare(of_a, a)?;
+        self.prepare(of_b, b)?;
+        self.compare(of_a, of_b)
+    }
+
+    /// Frees what is kept of values that were seen.
+    pub fn forget_values(&self) {
+        *self.seen.borrow_mut() = SeenValues::new(self.layout.fields().len());
+    }
+
+    /// The most bytes that values which were seen take.
+    pub fn bytes_of_values(&self) -> usize {
+        SeenValues::most_bytes(&self.layout)
     }
 
     /// Gives the keys of a record to `each`, with the number of their search in the model. The record has a text or nothing

@@ -251,7 +251,7 @@ impl FieldLayout {
     /// [`FieldLayout::write`] of a text that has been read.
     ///
     /// Errors: out of memory.
-    pub fn write_read(
+    fn write_read(
         &self,
         value: &ReadValue<'_>,
         to: &mut [u64],

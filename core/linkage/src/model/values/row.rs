@@ -1,7 +1,7 @@
 //! A record's fields, one behind the other.
 
 use super::level::{EQUAL, LEVELS, MISSING, SWAPPED};
-use super::{FieldLayout, ReadValue, Value};
+use super::{FieldLayout, Value};
 use crate::model::{Pattern, MOST_FIELDS};
 use base::Result;
 
@@ -54,6 +54,11 @@ impl RowLayout {
         &row[self.range(field)]
     }
 
+    /// The words of a field in a row, to be written.
+    pub fn value_mut<'r>(&self, row: &'r mut [u64], field: usize) -> &'r mut [u64] {
+        &mut row[self.range(field)]
+    }
+
     /// Writes the value of a field to a row.
     ///
     /// Errors: out of memory.
@@ -65,25 +70,6 @@ impl RowLayout {
         bytes: &mut Vec<u8>,
     ) -> Result<Value> {
         self.fields[field].write(text, &mut row[self.range(field)], bytes)
-    }
-
-    /// [`RowLayout::write`] of a text that has been read.
-    ///
-    /// Errors: out of memory.
-    pub fn write_read(
-        &self,
-        row: &mut [u64],
-        field: usize,
-        value: &ReadValue<'_>,
-        bytes: &mut Vec<u8>,
-    ) -> Result<()> {
-        let to = &mut row[self.range(field)];
-        self.fields[field].write_read(value, to, bytes).map(|_| ())
-    }
-
-    /// Writes no more of a value than equal ones are compared by.
-    pub fn write_identity(&self, row: &mut [u64], field: usize, value: &ReadValue<'_>) {
-        FieldLayout::write_identity(value, &mut row[self.range(field)]);
     }
 
     /// Sets the level that a field's value has in common with an equal one.
