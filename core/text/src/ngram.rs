@@ -187,14 +187,29 @@ pub fn for_each_ngram(
     }
 }
 
+/// The ordinal of a byte that stands for no symbol of the alphabet.
+const NO_ORDINAL: u8 = u8::MAX;
+
+/// The ordinal of every byte in the alphabet.
+const ORDINALS: [u8; 256] = {
+    let mut ordinals = [NO_ORDINAL; 256];
+    let mut i = 0;
+    while i < ALPHABET.len() {
+        ordinals[ALPHABET[i] as usize] = i as u8;
+        i += 1;
+    }
+    ordinals
+};
+
 /// Calls `each` with the index of every n-gram of a text in its normal form, where the `_` between two words is a
 /// symbol like any other, so that n-grams reach over it. The whole text is one run.
 pub fn for_each_normal_ngram(normal: &str, ngram: u8, mut each: impl FnMut(u64)) {
     let mut window = Window::new(ngram);
     let mut each = |_: &Window, index: u64| each(index);
     for byte in normal.bytes() {
-        if let Some(ordinal) = ALPHABET.iter().position(|&symbol| symbol == byte) {
-            let index = window.push(ordinal as u8);
+        let ordinal = ORDINALS[usize::from(byte)];
+        if ordinal != NO_ORDINAL {
+            let index = window.push(ordinal);
             each(&window, index);
         }
     }

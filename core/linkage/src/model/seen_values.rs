@@ -8,7 +8,7 @@ use super::values::{FieldLayout, RowLayout};
 use super::FrequentLevels;
 
 /// Values that are kept of a field: each has one place, which the last value of that place has.
-const PLACES: usize = 1 << 10;
+const PLACES: usize = 1 << 8;
 
 /// Longer values are not kept.
 const LONGEST: usize = 128;
