@@ -66,14 +66,14 @@ fn records(arguments: Arguments, i: usize, ready: &ReadyModel) -> (f64, f64) {
 }
 
 /// Errors: the model is of two tables.
-fn check_of_one_table(ready: &ReadyModel, function: &str) {
+fn check_of_one_table(ready: &ReadyModel, what: &str) {
     if ready.model().linkage {
         raise(
             &Error::new(
                 ErrorKind::NotSupported,
                 "match model is for pairs of two tables".to_owned(),
             )
-            .detail(format!("{function}() is about the records of one table."))
+            .detail(format!("{what} is about the records of one table."))
             .hint("Fit a model to one table, by bloom_model_fit()."),
         );
     }
@@ -85,7 +85,7 @@ fn bloom_model_score(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments, and nothing else uses fn_extra.
     let (arguments, place) = unsafe { (Arguments::new(fcinfo), place(fcinfo)) };
     let known = known_model(arguments, place, 0);
-    check_of_one_table(&known.ready, "bloom_model_score");
+    check_of_one_table(&known.ready, "bloom_model_score()");
     let objects = [1, 2].map(|i| object(arguments, i));
     let (records, all_pairs) = records(arguments, 3, &known.ready);
     let pattern = known.pattern([&objects[0], &objects[1]], |i| {
@@ -103,7 +103,7 @@ fn bloom_model_keys(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments, and nothing else uses fn_extra.
     let (arguments, place) = unsafe { (Arguments::new(fcinfo), place(fcinfo)) };
     let known = known_model(arguments, place, 0);
-    check_of_one_table(&known.ready, "bloom_model_keys");
+    check_of_one_table(&known.ready, "bloom_model_keys()");
     let object = object(arguments, 1);
     let record = record(arguments, 1, &known, &object);
     let (records, all_pairs) = records(arguments, 2, &known.ready);
@@ -137,7 +137,7 @@ fn bloom_model_explain(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
                 .hint("Give the number of records, or that of all their pairs."),
         ),
         (_, Some(_)) => {
-            check_of_one_table(ready, "bloom_model_explain with records");
+            check_of_one_table(ready, "The argument \"records\"");
             records(arguments, 4, ready)
         }
         (pairs, None) => {

@@ -17,13 +17,13 @@ measure() {
             (SELECT coalesce(jsonb_agg(search ORDER BY n), '[]') FROM jsonb_array_elements(model->'searches') WITH ORDINALITY AS s (search, n) WHERE NOT search ? 'scan'))" \
         -c "CREATE TABLE batch AS SELECT a, b, probability, bits FROM bloom_model_duplicates('one', '$key', (SELECT model FROM fitted), 0.5, options => '{\"force\": true}')" \
         -c "CREATE TABLE record AS SELECT \"$key\"::text AS id, to_jsonb(one) AS record FROM one" \
-        -c "CREATE TABLE keys AS SELECT id, k.search, k.key FROM fitted, record, bloom_model_keys(model, record) AS k" \
-        -c 'CREATE INDEX ON record (id); ANALYZE record; ANALYZE keys' \
-        -c "CREATE TABLE pair AS WITH block AS (SELECT search, key FROM keys, fitted GROUP BY search, key, model
-                HAVING count(*) BETWEEN 2 AND (model #>> ARRAY['searches', search::text, 'most'])::int)
+        -c "CREATE TABLE keys AS SELECT id, k.search, k.key FROM fitted, record, bloom_model_keys(model, record, (SELECT count(*) FROM record)) AS k" \
+        -c 'CREATE INDEX ON record (id)' -c 'CREATE INDEX ON keys (search, key)' -c 'ANALYZE record' -c 'ANALYZE keys' \
+        -c "CREATE TABLE allowed AS SELECT n - 1 AS search, (s ->> 'most')::int AS most FROM fitted, jsonb_array_elements(model -> 'searches') WITH ORDINALITY AS s (s, n)" \
+        -c "CREATE TABLE pair AS WITH block AS (SELECT search, key FROM keys JOIN allowed USING (search) GROUP BY search, key, most HAVING count(*) BETWEEN 2 AND most)
             SELECT DISTINCT x.id AS a, y.id AS b FROM block JOIN keys AS x USING (search, key) JOIN keys AS y USING (search, key) WHERE x.id COLLATE \"C\" < y.id COLLATE \"C\"" \
         -c "CREATE TABLE single AS SELECT a, b, score.probability, score.bits FROM fitted, pair JOIN record AS x ON x.id = a JOIN record AS y ON y.id = b,
-            LATERAL bloom_model_score(model, x.record, y.record) AS score WHERE score.probability >= 0.5"
+            LATERAL bloom_model_score(model, x.record, y.record, (SELECT count(*) FROM record)) AS score WHERE score.probability >= 0.5"
     wrong=$(sql -c "SELECT count(*) FROM (SELECT least(a COLLATE \"C\", b COLLATE \"C\") AS a, greatest(a COLLATE \"C\", b COLLATE \"C\") AS b, probability, bits FROM batch) AS batch
         FULL JOIN single USING (a, b, probability, bits) WHERE batch.a IS NULL OR single.a IS NULL")
     sql -F ' | ' -c "SELECT '| $name', (SELECT count(*) FROM record), (SELECT count(DISTINCT search) FROM keys), (SELECT round(1.0 * count(*) / (SELECT count(*) FROM record), 1) FROM keys),
