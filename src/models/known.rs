@@ -28,11 +28,16 @@ use pg::values::varlena::{stored_value, StoredValue, Varlena};
 /// What is kept takes so many bytes, as far as that is known. A model that takes more is read for every call.
 const MOST_BYTES: usize = 32 << 20;
 
+/// Records of more bytes are not kept for the next call.
+const LARGEST_RECORD: usize = 1 << 16;
+
 /// Most TOAST pointers that are known.
 const MOST_POINTERS: usize = 1024;
 
 /// A model, ready for single records.
 pub struct KnownModel {
+    /// Bytes of its JSON.
+    json: usize,
     pub ready: ReadyModel,
     /// The names of its fields, in the database's encoding.
     pub names: Vec<Vec<u8>>,
@@ -66,6 +71,7 @@ impl KnownModel {
         let ready = ReadyModel::new(read_model(json).or_raise());
         let fields = ready.model().fields.iter();
         KnownModel {
+            json: json.len(),
             names: fields.map(|field| to_database(&field.name)).collect(),
             ready,
             last: RefCell::default(),
@@ -88,7 +94,12 @@ impl KnownModel {
             }
         }
         let [a, b] = &mut *last;
-        self.ready.compare(&mut a.record, &mut b.record).or_raise()
+        let pattern = self.ready.compare(&mut a.record, &mut b.record).or_raise();
+        let large = last
+            .iter_mut()
+            .filter(|last| last.object.len() > LARGEST_RECORD);
+        large.for_each(|last| *last = LastRecord::default());
+        pattern
     }
 
     /// Frees what is kept of records.
@@ -140,9 +151,9 @@ struct Kept {
 }
 
 impl Kept {
-    /// What the model has of its fields is about twice as large as the jsonb that it was read from.
+    /// What the model has of its fields is about twice as large as the JSON that it was read from.
     fn bytes(&self) -> usize {
-        3 * self.stored.len() + size_of::<Kept>()
+        self.stored.len() + 2 * self.model.json + size_of::<Kept>()
     }
 }
 

@@ -79,7 +79,7 @@ fn check_of_one_table(ready: &ReadyModel, what: &str) {
     }
 }
 
-/// `(model jsonb, a jsonb, b jsonb, records bigint, OUT bits float8, OUT probability float8)`
+/// `(model jsonb, a jsonb, b jsonb, records bigint) RETURNS (bits float8, probability float8)`
 #[entry(called_on_null)]
 fn bloom_model_score(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments, and nothing else uses fn_extra.

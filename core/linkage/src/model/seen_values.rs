@@ -86,7 +86,9 @@ impl SeenValues {
             };
             FieldLayout::set_level(&mut value.words, levels.level(field, identity));
             value.is_whole = is_whole;
-            value.text.push_str(text);
+            if text.len() <= LONGEST {
+                value.text.push_str(text);
+            }
         }
         Ok(&value.words)
     }
