@@ -33,4 +33,4 @@ mod warnings;
 
 pub use fields::{base_type, columns as field_columns, comparable_columns, is_date, is_fraction};
 pub use guess::Seen;
-pub use records::read::field_value;
+pub use records::read::{field_value, reading_fields};

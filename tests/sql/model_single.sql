@@ -130,4 +130,18 @@ BEGIN
         IF got <> r.bits THEN RAISE EXCEPTION 'model % has the bits of another', r.n; END IF;
     END LOOP;
 END $$;
+-- Values that to_jsonb writes by the settings of the session, as dates, numbers and texts.
+CREATE TABLE measured AS SELECT i AS id, 'N' || (i * 7919) % 600 AS name, (timestamptz '2020-01-01 22:30:00.25+00' + (i * 7919) % 700 * interval '7 hours') AS seen, (timestamp '2019-05-01 10:00' + (i * 104729) % 300 * interval '1 day') AS noted,
+    date '1950-01-01' + (i * 7919) % 9000 AS born, ((i * 31) % 500)::real / 7 AS weight, ((i * 17) % 900)::float8 / 3 + 0.1 AS amount FROM generate_series(1, 1000) AS i;
+INSERT INTO measured SELECT id + 10000, name, seen, noted + interval '1 minute', born, weight, amount + 1e-14 FROM measured WHERE id <= 200;
+UPDATE measured SET born = 'infinity', seen = '-infinity', noted = 'infinity', weight = 'NaN' WHERE id % 50 = 0;
+UPDATE measured SET born = '0044-03-15 BC', amount = 1e20 WHERE id % 50 = 1;
+SET TimeZone = 'Asia/Kolkata';
+SET extra_float_digits = 3;
+CREATE TABLE measured_models AS SELECT fields, bloom_model_fit('measured', 'id', fields::text[]) AS model FROM (VALUES ('{name,seen:date,noted:day,born:date,weight:number,amount:number}'),
+    ('{name,seen:text,noted:code,born:text,weight:text,amount:code}')) AS v (fields);
+SELECT left(fields, 16) AS fields, count(*) > 200 AS many, count(*) FILTER (WHERE score.bits <> batch.bits) AS differ FROM measured_models, bloom_model_duplicates('measured', 'id', model, 0, options => '{"force": true}') AS batch,
+    LATERAL bloom_model_score(model, (SELECT to_jsonb(m) FROM measured m WHERE id::text = a), (SELECT to_jsonb(m) FROM measured m WHERE id::text = b)) AS score GROUP BY 1 ORDER BY 1;
+RESET TimeZone;
+RESET extra_float_digits;
 DROP SCHEMA model_single CASCADE;

@@ -17,7 +17,7 @@ mod sound;
 pub mod tokens;
 
 pub use date::{
-    date_digits, day_number, for_each_digit_pair, parse_date, parse_time, plausibility,
+    date_digits, day_number, for_each_digit_pair, in_utc, parse_date, parse_time, plausibility,
     time_digits, DateFormats, DigitPair, Plausibility, TimeFormats, DATE_RULES,
 };
 pub use edit::{damerau_similarity, edit_similarity, jaro_winkler, MAX_EDITED};

@@ -14,6 +14,7 @@ use pg::catalog::{self, is_of_server};
 use pg::error::{raise, sql_error};
 use pg::file::ByteStrings;
 use pg::progress::{self, phases, Progress};
+use pg::session::fixed_settings::FixedSettings;
 use pg::session::{read, BATCH};
 use pg::sql::Sql;
 use pg::values::text::{readable, Text};
@@ -82,30 +83,37 @@ pub struct RecordTexts {
     buffer: Vec<u8>,
 }
 
-/// The text of a column's value as models compare it, whatever the session's settings are. A float has as many digits
-/// as its type is sure of; a point in time has its day in UTC. Some dates are no timestamps, and have no text.
+/// The text of a column's value as models compare it, within [`reading_fields`]: as `to_jsonb` writes it in a session whose time
+/// zone is UTC.
 pub fn field_value(sql: Sql, column: &RecordColumn) -> Sql {
     let name = &column.name;
-    let day = |value: Sql| {
-        Sql::with(
-            "CASE WHEN {}::pg_catalog.date OPERATOR(pg_catalog.<) '294276-01-01'::pg_catalog.date THEN \
-             pg_catalog.to_char({}::pg_catalog.timestamp, 'YYYYMMDD') END",
-            &[&value, &value],
-        )
+    let as_json = |value: Sql| {
+        let json = Sql::with("(pg_catalog.to_json({}) OPERATOR(pg_catalog.#>>) ", &[&value]);
+        json.text("'{}')")
     };
     // an interval and no name, which timezone_abbreviations could give another meaning
     let in_utc = "pg_catalog.timezone('00:00'::pg_catalog.interval, {})";
     let output = "CASE WHEN {} IS NOT NULL THEN pg_catalog.format('%s', {}) END";
     sql.sql(&match base_type(column.type_oid) {
-        pg_sys::DATEOID | pg_sys::TIMESTAMPOID => day(Sql::new("").name(name)),
-        pg_sys::TIMESTAMPTZOID => day(Sql::with(in_utc, &[name])),
-        pg_sys::FLOAT4OID | pg_sys::FLOAT8OID => {
-            Sql::with("{}::pg_catalog.numeric::pg_catalog.text", &[name])
-        }
+        pg_sys::DATEOID | pg_sys::TIMESTAMPOID => as_json(Sql::new("").name(name)),
+        pg_sys::TIMESTAMPTZOID => as_json(Sql::with(in_utc, &[name])),
+        // without an exponent
+        pg_sys::FLOAT4OID | pg_sys::FLOAT8OID => Sql::with(
+            "{}::pg_catalog.text::pg_catalog.numeric::pg_catalog.text",
+            &[name],
+        ),
         _ if is_of_server(column.type_oid) => Sql::with("{}::pg_catalog.text", &[name]),
         // by its output and no cast, which a user could have made
         _ => Sql::with(output, &[name, name]),
     })
+}
+
+/// Runs what reads texts of [`field_value`]: a float has as many digits as make it that float.
+pub fn reading_fields<T>(run: impl FnOnce() -> T) -> T {
+    let settings = FixedSettings::begin(&[(c"extra_float_digits", c"1")]);
+    let result = run();
+    settings.end();
+    result
 }
 
 impl Table {
@@ -179,7 +187,7 @@ impl RecordTexts {
                 all.second = Some(all.records);
             }
             let mut note = |key: &[u8], record| note(key, i, record);
-            all.read_table(table, &mut progress, &mut note, &mut see);
+            reading_fields(|| all.read_table(table, &mut progress, &mut note, &mut see));
         }
         all
     }

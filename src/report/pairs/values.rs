@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 
 use super::super::facts::{self, beginning, hashes};
 use super::PairFacts;
-use crate::models::field_value;
+use crate::models::{field_value, reading_fields};
 use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::repeated;
@@ -76,7 +76,7 @@ pub fn take(
     wanted.sort();
     wanted.dedup();
     for (side, (records, fields)) in relations.iter().zip(fields).enumerate() {
-        take_side(found, records, columns, fields, (side, &wanted));
+        reading_fields(|| take_side(found, records, columns, fields, (side, &wanted)));
     }
     found.missing = wanted.len() - found.facts.values.len();
 }

@@ -41,6 +41,20 @@ pub fn day_number(year: u32, month: u32, day: u32) -> Option<u32> {
     date.num_days_from_ce().try_into().ok()
 }
 
+/// A point in time that is written as in JSON with its offset, `2020-01-06T00:30:00+02:00`, as the same one in UTC without it,
+/// `2020-01-05T22:30:00`; `None` of any other text.
+pub fn in_utc(text: &str) -> Option<String> {
+    if text.as_bytes().get(10) != Some(&b'T') {
+        return None;
+    }
+    let utc = chrono::DateTime::parse_from_rfc3339(text).ok()?.naive_utc();
+    let text = utc.to_string().replacen(' ', "T", 1);
+    Some(match text.contains('.') {
+        true => text.trim_end_matches('0').to_owned(),
+        false => text,
+    })
+}
+
 /// The year that two digits stand for: 30 to 99 are 1930 to 1999, and 00 to 29 are 2000 to 2029. The rule may not
 /// depend on today, or what is stored and what is computed again would differ.
 pub(super) fn year_of_two_digits(digits: u32) -> i32 {

@@ -13,7 +13,7 @@ mod parse;
 mod read;
 mod time;
 
-pub use calendar::{date_digits, day_number};
+pub use calendar::{date_digits, day_number, in_utc};
 pub use pairs::{for_each_digit_pair, DigitPair};
 pub use parse::{parse_date, plausibility, DateFormats, Plausibility};
 pub use time::{parse_time, time_digits, TimeFormats};

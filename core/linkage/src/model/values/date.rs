@@ -18,8 +18,12 @@ pub(super) fn digits_of(text: &str) -> Option<Digits> {
     (n == 8).then_some(digits)
 }
 
-/// The day of a point in time that is written as in JSON, `2020-01-06T22:30:00`; any other text as it is.
+/// The day of a point in time that is written as in JSON, `2020-01-06T22:30:00`; nothing of one that is infinite; any other
+/// text as it is.
 pub(super) fn without_time(text: &str) -> &str {
+    if matches!(text, "infinity" | "-infinity") {
+        return "";
+    }
     let is_day = |day: &str| day.bytes().all(|b| b.is_ascii_digit() || b == b'-');
     let is_time = |time: &str| {
         let mut bytes = time.bytes();

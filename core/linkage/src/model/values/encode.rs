@@ -133,13 +133,19 @@ impl FieldLayout {
 
     /// A text as it is compared.
     pub(super) fn read<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let text = match self.kind {
-            Kind::Date | Kind::Day => date::without_time(text),
-            _ => text,
-        };
-        match &self.reading {
-            Some(reading) => reading.read(text),
+        let text = match text::in_utc(text) {
+            Some(utc) => Cow::Owned(utc),
             None => Cow::Borrowed(text),
+        };
+        let text = match (self.kind, text) {
+            (Kind::Date | Kind::Day, Cow::Borrowed(text)) => date::without_time(text).into(),
+            (Kind::Date | Kind::Day, Cow::Owned(text)) => date::without_time(&text).to_owned().into(),
+            (_, text) => text,
+        };
+        match (&self.reading, text) {
+            (Some(reading), Cow::Borrowed(text)) => reading.read(text),
+            (Some(reading), Cow::Owned(text)) => reading.read(&text).into_owned().into(),
+            (None, text) => text,
         }
     }
 
@@ -149,7 +155,10 @@ impl FieldLayout {
         let is_read = || matches!(read, Cow::Owned(_));
         match (self.kind, &self.reading) {
             (Kind::Date | Kind::Day, _) => {
-                is_read() || date::digits_of(&read).is_some() && !is_date_of_other_order(&read)
+                // what is infinite is missing
+                is_read()
+                    || read.is_empty()
+                    || date::digits_of(&read).is_some() && !is_date_of_other_order(&read)
             }
             (Kind::Phone, _) => is_read() || digits::digits_of(text).is_some(),
             (Kind::Email | Kind::Text, Some(_)) => is_read(),
@@ -434,10 +443,18 @@ impl FieldLayout {
     }
 }
 
-/// A number that is finite; zero has one sign.
+/// A number that is finite, of 15 significant digits; zero has one sign.
 fn number(text: &str) -> Option<f64> {
     let number: f64 = text.trim().parse().ok()?;
-    number.is_finite().then_some(number + 0.0)
+    if !number.is_finite() {
+        return None;
+    }
+    // of so many digits a double precision is sure
+    let number = match text.len() > 15 {
+        true => format!("{number:.14e}").parse().ok()?,
+        false => number,
+    };
+    Some(number + 0.0)
 }
 
 /// Whether a text is a number, or an amount with its currency.
@@ -471,6 +488,22 @@ mod tests {
     }
 
     #[test]
+    fn points_in_time_are_those_of_utc() {
+        let normal = |kind, text| FieldLayout::new(kind, 12).unwrap().normal(text).unwrap();
+        for (kind, a, b) in [
+            (Kind::Date, "2020-01-06T00:30:00+02:00", "2020-01-05"),
+            (Kind::Day, "2020-01-05T22:30:00", "2020-01-05"),
+            (Kind::Text, "2020-01-06T00:30:00.25+02:00", "2020-01-05T22:30:00.25"),
+            (Kind::Code, "2020-01-06T00:30:00+02:00", "2020-01-05T22:30:00"),
+            (Kind::Date, "-infinity", ""),
+            (Kind::Number, "0.30000000000000004", "0.3"),
+        ] {
+            assert_eq!(normal(kind, a), normal(kind, b), "{a}");
+        }
+        assert_ne!(normal(Kind::Number, "0.3000000000001"), normal(Kind::Number, "0.3"));
+    }
+
+    #[test]
     fn values_are_read_or_not() {
         use Kind::*;
         let dates = || Reading::dates("DD.MM.YYYY").ok();
@@ -480,6 +513,7 @@ mod tests {
             // a digit is wrong
             (Date, None, "19641327", true),
             (Date, None, "1964-05-27T22:30:00+02:00", true),
+            (Date, None, "infinity", true),
             (Date, None, "27.05.1964", false),
             (Date, None, "unknown", false),
             (Date, dates(), "27.05.1964", true),
@@ -520,7 +554,7 @@ mod tests {
             (Date, "1990-01-02", "1990-02-01", 5),
             (Date, "1990-01-02", "unknown", 9),
             (Date, "1990-01-02T22:30:00", "19900102", 0),
-            (Day, "1990-01-02T22:30:00", "1990-01-03T01:30:00+02:00", 4),
+            (Day, "1990-01-02T22:30:00", "1990-01-03T02:30:00+02:00", 4),
             (Day, "Tuesday", "1990-01-03", 9),
             (Code, "A-123", "a 124", 4),
             (Code, "A-123", "b 124", 9),
