@@ -1859,6 +1859,53 @@ GRANT SELECT ON bloom_progress TO PUBLIC;
 COMMENT ON VIEW bloom_progress IS
     'how far the jobs of all sessions are: phase, what is done of it, the time since the job began and that which the phase will still take; details of other roles'' jobs only with pg_read_all_stats';
 
+-- Registers
+
+CREATE FUNCTION bloom_register_keep() RETURNS trigger
+    VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_keep_wrapper';
+COMMENT ON FUNCTION bloom_register_keep() IS
+    'trigger that keeps the keys of a register''s records, made by bloom_register_create';
+
+CREATE FUNCTION bloom_register_create(model jsonb, rel regclass, key name, register name DEFAULT NULL, options jsonb DEFAULT '{}') RETURNS regclass
+    VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_create_wrapper';
+COMMENT ON FUNCTION bloom_register_create(jsonb, regclass, name, name, jsonb) IS
+    'makes a register of a table''s records: a table with the model, the keys of all records beside it, and triggers that keep them; returns the register, which is called like the table with _register unless it is named';
+
+CREATE FUNCTION bloom_register_drop(register regclass) RETURNS void
+    VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_drop_wrapper';
+COMMENT ON FUNCTION bloom_register_drop(regclass) IS
+    'drops a register with its keys and its triggers; the records stay';
+
+CREATE FUNCTION bloom_register_match(register regclass, record jsonb, min_probability float8 DEFAULT 0.5, "limit" integer DEFAULT 10)
+    RETURNS TABLE (key text, probability float8, bits float8, search integer)
+    STABLE PARALLEL RESTRICTED ROWS 3 COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_match_wrapper';
+COMMENT ON FUNCTION bloom_register_match(regclass, jsonb, float8, integer) IS
+    'the records of a register that are the same as one, a JSON object, by its model and searches, best first, with the first search that finds each; a record of the same key is left out';
+
+CREATE FUNCTION bloom_register_match(register regclass, record text, min_probability float8 DEFAULT 0.5, "limit" integer DEFAULT 10)
+    RETURNS TABLE (key text, probability float8, bits float8, search integer)
+    STABLE PARALLEL RESTRICTED ROWS 3 COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_match_wrapper';
+COMMENT ON FUNCTION bloom_register_match(regclass, text, float8, integer) IS
+    'the same for a record whose JSON is given as text';
+
+CREATE FUNCTION bloom_register_match(register regclass, record anyelement, min_probability float8 DEFAULT 0.5, "limit" integer DEFAULT 10)
+    RETURNS TABLE (key text, probability float8, bits float8, search integer)
+    STABLE PARALLEL RESTRICTED ROWS 3 COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_match_wrapper';
+COMMENT ON FUNCTION bloom_register_match(regclass, anyelement, float8, integer) IS
+    'the same for a row of a table, whose columns have the names of the model''s fields';
+
+CREATE FUNCTION bloom_register_why(register regclass, a text, b text)
+    RETURNS TABLE (reason text, a text, b text, finding text, bits float8)
+    STABLE PARALLEL RESTRICTED ROWS 20 COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_why_wrapper';
+COMMENT ON FUNCTION bloom_register_why(regclass, text, text) IS
+    'what a register''s model says of two of its records, by their keys, and of each search whether it brings them together, or why not';
+
+CREATE FUNCTION bloom_register_check(register regclass, repair boolean DEFAULT false)
+    RETURNS TABLE (finding text, number bigint)
+    VOLATILE PARALLEL UNSAFE ROWS 8 COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_check_wrapper';
+COMMENT ON FUNCTION bloom_register_check(regclass, boolean) IS
+    'compares what a register has with what a new one would have; with repair the keys are written anew, and closed blocks may open';
+
 -- Where to begin
 
 CREATE FUNCTION bloom_suggest(rel regclass) RETURNS TABLE (step integer, topic text, reason text, statement text)

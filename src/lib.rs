@@ -16,6 +16,7 @@ mod monitor;
 mod pairs;
 
 mod planner;
+mod register;
 mod report;
 mod suggest;
 

@@ -122,6 +122,11 @@ server! {
     fn index_getnext_tid(scan: IndexScanDesc, direction: ScanDirection::Type) -> ItemPointer;
     fn index_fetch_heap(scan: IndexScanDesc, slot: *mut TupleTableSlot) -> bool;
     fn index_endscan(scan: IndexScanDesc);
+    fn index_getnext_slot(scan: IndexScanDesc, direction: ScanDirection::Type, slot: *mut TupleTableSlot) -> bool;
+    fn CatalogOpenIndexes(heapRel: Relation) -> CatalogIndexState;
+    fn CatalogCloseIndexes(indstate: CatalogIndexState);
+    fn CatalogTupleInsertWithInfo(heapRel: Relation, tup: HeapTuple, indstate: CatalogIndexState);
+    fn CatalogTupleDelete(heapRel: Relation, tid: ItemPointer);
     fn table_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
     fn try_relation_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
     fn try_table_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
@@ -168,6 +173,7 @@ declared! {
     fn find_all_inheritors(parent: Oid, lock: LOCKMODE, parents: *mut *mut List) -> *mut List;
     /// utils/datum.h
     fn datumCopy(value: Datum, by_value: bool, length: c_int) -> Datum;
+    fn datum_image_eq(a: Datum, b: Datum, by_value: bool, length: c_int) -> bool;
     /// nodes/nodeFuncs.h, where it is a macro or has no prototype
     #[cfg(feature = "pg15")]
     fn expression_tree_walker(node: *mut Node, walker: Walker, context: *mut c_void) -> bool;

@@ -116,6 +116,14 @@ impl OpenRelation {
         unsafe { &*self.rd_rel }
     }
 
+    /// Its columns, also those that were dropped.
+    pub fn columns(&self) -> impl Iterator<Item = &pg_sys::FormData_pg_attribute> {
+        // SAFETY: an open relation has a descriptor, with as many columns as it says.
+        let column = |i| unsafe { &*ffi::attribute(self.rd_att, i) };
+        // SAFETY: as above.
+        (0..unsafe { (*self.rd_att).natts }).map(column)
+    }
+
     /// Its indexes, all of them; they need no lock, since nobody can drop one while the table is locked.
     pub fn indexes(&self) -> Vec<pg_sys::Oid> {
         // SAFETY: the relation is open; the list is a new one.

@@ -12,7 +12,6 @@ use pgrx::PgSqlErrorCode::{
 };
 use pgrx::{pg_sys, PgLogLevel};
 
-use super::actions::acting_user::owned_throughout;
 use super::actions::rights::{self, may_read_columns};
 use super::actions::written_table::{TableForm, REVIEW, SKIPPED};
 use super::compare::ComparedTable;
@@ -25,6 +24,7 @@ use pg::error::{sql_error, OrRaise, Tell};
 use pg::function::arguments::Arguments;
 use pg::message::words;
 use pg::relation::OpenRelation;
+use pg::session::acting_user::owned_throughout;
 use pg::session::{not_during_recovery, read, Session, BATCH};
 use pg::sql::{literal, Sql};
 use pg::values::varlena::NewValue;

@@ -282,14 +282,6 @@ pub fn wrong_type(
     )
 }
 
-/// The columns of a table, also those that were dropped.
-pub fn columns_of(table: &OpenRelation) -> impl Iterator<Item = &pg_sys::FormData_pg_attribute> {
-    // SAFETY: an open relation has a descriptor, with as many columns as it says.
-    let column = |i| unsafe { &*ffi::attribute(table.rd_att, i) };
-    // SAFETY: as above.
-    (0..unsafe { (*table.rd_att).natts }).map(column)
-}
-
 pub fn name_of(column: &pg_sys::FormData_pg_attribute) -> &CStr {
     // SAFETY: the name of a column is a C string.
     unsafe { CStr::from_ptr(column.attname.data.as_ptr()) }

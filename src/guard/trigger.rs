@@ -1,13 +1,11 @@
 //! The trigger function `bloom_guard`: what the trigger manager passes, which row is checked, and what comes of it.
 
 use base::{Error, Result};
-use pg::error::{sql_error, OrRaise};
-use std::ffi::{CStr, CString};
+use pg::error::OrRaise;
 use std::ops::Deref;
 
 use linkage::guard::options::GuardAction;
 use pgrx::pg_sys;
-use pgrx::PgSqlErrorCode::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED;
 
 use super::actions::{act, notify_full, rights, violations};
 use super::candidates::{bulk, search, RowTid, SearchOutcome, SearchedRow};
@@ -18,6 +16,7 @@ use super::partition_moves;
 use super::prepared::{self, PreparedGuard};
 use super::row::{is_live, is_of_this_transaction, newest, Row};
 use pg::entry;
+use pg::function::trigger::{self, protocol_violated};
 use pg::message::words;
 use pg::values::varlena::{is_same_varlena, NewValue};
 
@@ -49,24 +48,14 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     Ok(pg_sys::Datum::null())
 }
 
-/// A call of the trigger function.
-pub struct TriggerCall {
-    /// Complete, and valid as long as the call runs.
-    data: *mut pg_sys::TriggerData,
-    /// The function as the server keeps it for the statement.
-    pub function: *mut pg_sys::FmgrInfo,
-}
-
-fn protocol_violated(message: impl Into<base::error::Text>) -> Error {
-    sql_error(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED, message)
-}
+/// A call of the trigger function, for a row that was inserted or updated.
+pub struct TriggerCall(trigger::TriggerCall);
 
 impl Deref for TriggerCall {
-    type Target = pg_sys::TriggerData;
+    type Target = trigger::TriggerCall;
 
-    fn deref(&self) -> &pg_sys::TriggerData {
-        // SAFETY: the data is valid as long as the call runs, which this does not outlive.
-        unsafe { &*self.data }
+    fn deref(&self) -> &trigger::TriggerCall {
+        &self.0
     }
 }
 
@@ -76,26 +65,16 @@ impl TriggerCall {
     /// # Safety
     /// `fcinfo` is that of a running call, and the result does not outlive the call.
     unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> Result<TriggerCall> {
-        // SAFETY: `fcinfo` is that of a running call. Its context is NULL or a node, and a TriggerData node is
-        // complete.
-        unsafe {
-            let data: *mut pg_sys::TriggerData = (*fcinfo).context.cast();
-            if data.is_null() || (*data).type_ != pg_sys::NodeTag::T_TriggerData {
-                let message = "function \"bloom_guard\" was not called by trigger manager";
-                return Err(protocol_violated(message));
-            }
-            let function = (*fcinfo).flinfo;
-            let call = TriggerCall { data, function };
-            call.check_event()?;
-            Ok(call)
-        }
+        // SAFETY: the caller's.
+        let call = TriggerCall(unsafe { trigger::TriggerCall::new(fcinfo, "bloom_guard")? });
+        call.check_event()?;
+        Ok(call)
     }
 
     /// Errors: the trigger is not for rows, or for other events than INSERT and UPDATE, or INSTEAD OF them (39P01).
     fn check_event(&self) -> Result<()> {
-        let operation = self.tg_event & pg_sys::TRIGGER_EVENT_OPMASK;
-        let is_insert = operation == pg_sys::TRIGGER_EVENT_INSERT;
-        let (fault, hint) = if self.tg_event & pg_sys::TRIGGER_EVENT_ROW == 0 {
+        let is_insert = self.event() == pg_sys::TRIGGER_EVENT_INSERT;
+        let (fault, hint) = if !self.is_for_rows() {
             let hint = "Create the trigger with FOR EACH ROW.";
             ("must be fired for each row", Some(hint))
         } else if !is_insert && !self.is_update() {
@@ -110,27 +89,6 @@ impl TriggerCall {
         Err(hint.into_iter().fold(message, Error::hint))
     }
 
-    fn timing(&self) -> u32 {
-        self.tg_event & pg_sys::TRIGGER_EVENT_TIMINGMASK
-    }
-
-    /// Whether the event is an UPDATE; otherwise it is an INSERT.
-    pub fn is_update(&self) -> bool {
-        self.tg_event & pg_sys::TRIGGER_EVENT_OPMASK == pg_sys::TRIGGER_EVENT_UPDATE
-    }
-
-    /// The OID of the table that the trigger fires for, which is open and locked.
-    pub fn table(&self) -> pg_sys::Oid {
-        // SAFETY: the trigger manager keeps the relation open as long as the call runs.
-        unsafe { (*self.tg_relation).rd_id }
-    }
-
-    /// The trigger that has fired.
-    pub fn trigger(&self) -> &pg_sys::Trigger {
-        // SAFETY: the data is valid as long as the call runs, which this does not outlive, and it always has a trigger.
-        unsafe { &*self.tg_trigger }
-    }
-
     /// Whether the trigger fires for some UPDATE.
     pub fn fires_for_update(&self) -> bool {
         self.trigger().tgtype & pg_sys::TRIGGER_TYPE_UPDATE as i16 != 0
@@ -140,22 +98,6 @@ impl TriggerCall {
     pub fn fires_for_every_update(&self) -> bool {
         let trigger = self.trigger();
         self.fires_for_update() && trigger.tgnattr == 0 && trigger.tgqual.is_null()
-    }
-
-    /// In the database's encoding.
-    pub fn trigger_name(&self) -> CString {
-        // SAFETY: a trigger has a name, which is a C string.
-        unsafe { CStr::from_ptr(self.trigger().tgname) }.to_owned()
-    }
-
-    /// The arguments of the trigger, as CREATE TRIGGER was given them.
-    pub fn args(&self) -> Vec<CString> {
-        let trigger = self.trigger();
-        let arg = |i: usize| {
-            // SAFETY: `i` is below the number of arguments, and each argument is a C string.
-            unsafe { CStr::from_ptr(*trigger.tgargs.add(i)) }.to_owned()
-        };
-        (0..trigger.tgnargs as usize).map(arg).collect()
     }
 
     /// The row of an INSERT, or the new row of an UPDATE.

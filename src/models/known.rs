@@ -67,7 +67,8 @@ pub struct ForRecords {
 }
 
 impl KnownModel {
-    fn new(json: &str) -> KnownModel {
+    /// Errors: no model, or one that says nothing of a pair by itself.
+    pub fn new(json: &str) -> KnownModel {
         let ready = ReadyModel::new(read_model(json).or_raise());
         let fields = ready.model().fields.iter();
         KnownModel {
@@ -100,6 +101,11 @@ impl KnownModel {
             .filter(|last| last.object.len() > LARGEST_RECORD);
         large.for_each(|last| *last = LastRecord::default());
         pattern
+    }
+
+    /// About as many as it takes: what it has of its fields is twice as large as the JSON that it was read from.
+    pub fn bytes(&self) -> usize {
+        2 * self.json + self.ready.bytes_of_values()
     }
 
     /// Frees what is kept of records.

@@ -19,7 +19,22 @@ use pg::values::varlena::NewValue;
 /// Errors: NULL; no object.
 fn object<'a>(arguments: Arguments, i: usize) -> JsonObject<'a> {
     // SAFETY: a jsonb that lives as long as the call, in which the result is used.
-    unsafe { JsonObject::new(arguments.given(i)) }.unwrap_or_else(|| {
+    unsafe { object_of(arguments, i, arguments.given(i)) }
+}
+
+/// The object that a `jsonb` is, which was made of argument `i`.
+///
+/// Errors: no object.
+///
+/// # Safety
+/// `value` is a `jsonb` that is not NULL, and lives as long as `'a`.
+pub unsafe fn object_of<'a>(
+    arguments: Arguments,
+    i: usize,
+    value: pg_sys::Datum,
+) -> JsonObject<'a> {
+    // SAFETY: the caller's.
+    unsafe { JsonObject::new(value) }.unwrap_or_else(|| {
         raise(
             &Error::invalid(format!(
                 "argument \"{}\" is not a JSON object",
@@ -33,7 +48,7 @@ fn object<'a>(arguments: Arguments, i: usize) -> JsonObject<'a> {
 /// The values of the model's fields. A member that is `null`, or that there is not, is a missing value; others are ignored.
 ///
 /// Errors: a value that is an array or an object.
-fn record<'o>(
+pub fn record<'o>(
     arguments: Arguments,
     i: usize,
     known: &KnownModel,
@@ -66,7 +81,7 @@ fn records(arguments: Arguments, i: usize, ready: &ReadyModel) -> (f64, f64) {
 }
 
 /// Errors: the model is of two tables.
-fn check_of_one_table(ready: &ReadyModel, what: &str) {
+pub fn check_of_one_table(ready: &ReadyModel, what: &str) {
     if ready.model().linkage {
         raise(
             &Error::new(

@@ -10,6 +10,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::message::words;
 
+pub mod changes;
 pub mod generated;
 pub mod operators;
 pub mod privileges;

@@ -14,3 +14,4 @@ pub struct Declared {
     pub record: Pg_finfo_record,
     pub line: &'static str,
 }
+pub mod trigger;

@@ -14,6 +14,7 @@ use crate::memory::{within, Scratch};
 use crate::message::Message;
 use crate::sql::Sql;
 
+pub mod acting_user;
 pub mod fixed_settings;
 mod rows;
 mod saved_plan;

@@ -2,10 +2,9 @@
 //! written down.
 //!
 //! [`act`] does what the action says; [`violations`] says what is wrong with a row. [`written_table`]: the tables that
-//! are written to, and [`acting_user`] with whose rights. [`rights`]: whose rows may be searched, and who may be told
+//! are written to, with whose rights `pg::session::acting_user` says. [`rights`]: whose rows may be searched, and who may be told
 //! of what was found.
 
-pub mod acting_user;
 pub mod rights;
 pub mod violations;
 pub mod written_table;

@@ -12,13 +12,13 @@ use pgrx::PgSqlErrorCode::{
 };
 use pgrx::{pg_sys, IntoDatum};
 
-use super::acting_user::{as_owner, owned_throughout, stays_within};
 use crate::guard::row::Row;
-use crate::guard::tables::{columns_of, name_of, wrong_type};
+use crate::guard::tables::{name_of, wrong_type};
 use pg::catalog::{self, privileges::current_user};
 use pg::function::rows::text_datum;
 use pg::message::words;
 use pg::relation::OpenRelation;
+use pg::session::acting_user::{as_owner, owned_throughout, stays_within};
 use pg::session::{SavedPlan, Session};
 use pg::sql;
 use pg::sql::{literal, Sql};
@@ -114,7 +114,7 @@ impl TableForm {
     fn check_not_null(&self, table: &OpenRelation) -> Result<()> {
         // A trigger may fill a column that has no default.
         let (has_triggers, oid) = (!table.trigdesc.is_null(), table.rd_id);
-        for column in columns_of(table) {
+        for column in table.columns() {
             let name = name_of(column);
             let is_written = self.columns.iter().any(|(written, _)| *written == name);
             let is_filled = column.atthasdef || column.attidentity != 0 || has_triggers;
@@ -288,7 +288,9 @@ impl SkippedTable {
                 $2 THEN $3 END, CASE WHEN $2 THEN $4 END, pg_catalog.now(), $5"
         );
         let open = OpenRelation::locked_table(guarded);
-        let columns = columns_of(&open).filter(|c| c.attgenerated != 0 && !c.attisdropped);
+        let columns = open
+            .columns()
+            .filter(|c| c.attgenerated != 0 && !c.attisdropped);
         let generated = Sql::join(columns.map(name_of).map(literal), ", ");
         let to_json = sql!(
             "SELECT pg_catalog.to_jsonb($1) OPERATOR(pg_catalog.-) ARRAY[{generated}]::pg_catalog.text[]"

@@ -88,7 +88,10 @@ pub struct RecordTexts {
 pub fn field_value(sql: Sql, column: &RecordColumn) -> Sql {
     let name = &column.name;
     let as_json = |value: Sql| {
-        let json = Sql::with("(pg_catalog.to_json({}) OPERATOR(pg_catalog.#>>) ", &[&value]);
+        let json = Sql::with(
+            "(pg_catalog.to_json({}) OPERATOR(pg_catalog.#>>) ",
+            &[&value],
+        );
         json.text("'{}')")
     };
     // an interval and no name, which timezone_abbreviations could give another meaning

@@ -104,6 +104,21 @@ impl Search {
     }
 }
 
+/// Bits of a stored key that are the number of its search.
+const SEARCH: u64 = 63;
+
+const _: () = assert!(super::MOST_SEARCHES as u64 <= SEARCH + 1);
+
+/// A key as it is kept beside those of other searches, with the number of its search.
+pub fn stored_key(search: usize, key: u64) -> u64 {
+    key & !SEARCH | search as u64 & SEARCH
+}
+
+/// The number of the search that a stored key is of.
+pub fn search_of(stored: u64) -> usize {
+    (stored & SEARCH) as usize
+}
+
 /// What the identities of several values come to.
 pub fn together(identities: &[u64]) -> u64 {
     identities

@@ -53,6 +53,11 @@ impl ReadyModel {
         &self.model
     }
 
+    /// How the values of a field are compared.
+    pub fn layout(&self, field: usize) -> &FieldLayout {
+        &self.layout.fields()[field]
+    }
+
     /// The values of a record.
     fn read<'t, T: AsRef<str>>(&self, record: &'t [Option<T>]) -> Result<Vec<ReadValue<'t>>> {
         let fields = self.layout.fields().iter().zip(record);

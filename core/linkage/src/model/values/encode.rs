@@ -139,7 +139,9 @@ impl FieldLayout {
         };
         let text = match (self.kind, text) {
             (Kind::Date | Kind::Day, Cow::Borrowed(text)) => date::without_time(text).into(),
-            (Kind::Date | Kind::Day, Cow::Owned(text)) => date::without_time(&text).to_owned().into(),
+            (Kind::Date | Kind::Day, Cow::Owned(text)) => {
+                date::without_time(&text).to_owned().into()
+            }
             (_, text) => text,
         };
         match (&self.reading, text) {
@@ -493,14 +495,25 @@ mod tests {
         for (kind, a, b) in [
             (Kind::Date, "2020-01-06T00:30:00+02:00", "2020-01-05"),
             (Kind::Day, "2020-01-05T22:30:00", "2020-01-05"),
-            (Kind::Text, "2020-01-06T00:30:00.25+02:00", "2020-01-05T22:30:00.25"),
-            (Kind::Code, "2020-01-06T00:30:00+02:00", "2020-01-05T22:30:00"),
+            (
+                Kind::Text,
+                "2020-01-06T00:30:00.25+02:00",
+                "2020-01-05T22:30:00.25",
+            ),
+            (
+                Kind::Code,
+                "2020-01-06T00:30:00+02:00",
+                "2020-01-05T22:30:00",
+            ),
             (Kind::Date, "-infinity", ""),
             (Kind::Number, "0.30000000000000004", "0.3"),
         ] {
             assert_eq!(normal(kind, a), normal(kind, b), "{a}");
         }
-        assert_ne!(normal(Kind::Number, "0.3000000000001"), normal(Kind::Number, "0.3"));
+        assert_ne!(
+            normal(Kind::Number, "0.3000000000001"),
+            normal(Kind::Number, "0.3")
+        );
     }
 
     #[test]

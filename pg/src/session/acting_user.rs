@@ -31,12 +31,11 @@ use std::ffi::{c_char, c_void};
 
 use pgrx::pg_sys;
 
-use crate::guard::tables::columns_of;
-use pg::memory::in_scratch;
-use pg::relation::OpenRelation;
-use pg::session::fixed_settings::FixedSettings;
-use pg::tree::{list, node};
-use pg::{check_for_interrupts, entry, ffi};
+use crate::memory::in_scratch;
+use crate::relation::OpenRelation;
+use crate::session::fixed_settings::FixedSettings;
+use crate::tree::{list, node};
+use crate::{check_for_interrupts, entry, ffi};
 
 /// The review table and its partitions, if `owner` owns them all and a write to them can run no code but the server's
 /// own.
@@ -136,7 +135,9 @@ fn calls_builtin_only(table: &OpenRelation) -> bool {
 fn has_plain_types(table: &OpenRelation) -> bool {
     // SAFETY: a look-up in the catalogs by OID.
     let kind = |of_type| unsafe { pg_sys::get_typtype(of_type) } as u8;
-    columns_of(table).all(|c| c.attisdropped || kind(c.atttypid) != pg_sys::TYPTYPE_DOMAIN)
+    table
+        .columns()
+        .all(|c| c.attisdropped || kind(c.atttypid) != pg_sys::TYPTYPE_DOMAIN)
 }
 
 /// Defaults, generated columns and CHECK constraints.

@@ -1,0 +1,126 @@
+//! `bloom_register_check`: what a register has, compared with what a new one would have.
+
+use std::ffi::CStr;
+
+use pgrx::{pg_sys, IntoDatum};
+
+use super::create::{check_owner, enable_trigger, refill};
+use super::fill::{each_record, without_row_security};
+use super::stored::Register;
+use pg::function::arguments::Arguments;
+use pg::function::rows::{text_datum, ResultRows};
+use pg::session::tuple_store::{StoreColumn, TupleStore};
+use pg::session::{not_during_recovery, Session};
+use pg::values::varlena::NewValue;
+use pg::{entry, relation, sql};
+
+/// All keys that a new register would have, before blocks are closed: `key`, `id`.
+const FRESH: &CStr = c"bloom_register_fresh";
+
+/// `(register regclass, repair boolean) RETURNS TABLE (finding text, number bigint)`
+#[entry(volatile, called_on_null, parallel_unsafe)]
+fn bloom_register_check(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    not_during_recovery(c"bloom_register_check()");
+    // SAFETY: the SQL function is declared with these arguments, and to return a set of rows.
+    let (arguments, mut rows) = unsafe { (Arguments::new(fcinfo), ResultRows::new(fcinfo)) };
+    let repair = arguments.boolean(1);
+    let oid = arguments.oid(0);
+    let register = open_locked(oid);
+    let [records, findings] = compare(&register);
+    let stored = [
+        ("records", records[0]),
+        ("keys", records[1]),
+        ("closed blocks", records[2]),
+        ("keys missing", findings[0]),
+        ("keys of no record", findings[1]),
+        ("blocks open that are too large", findings[2]),
+        ("blocks closed that a new register has open", findings[3]),
+        ("pairs in these", findings[4]),
+    ];
+    for (finding, number) in stored {
+        rows.make(|| Some([Some(text_datum(finding.as_bytes())), number.into_datum()]));
+    }
+    if repair {
+        refill(&register);
+        enable_trigger(&register);
+    }
+    NewValue(pg_sys::Datum::null())
+}
+
+/// The register, whose table nobody writes to until the end of the transaction.
+fn open_locked(oid: pg_sys::Oid) -> std::rc::Rc<Register> {
+    // SAFETY: a function runs with a snapshot.
+    let register = Register::open(oid, unsafe { pg_sys::GetActiveSnapshot() });
+    check_owner(register.relation);
+    relation::lock(register.relation, pg_sys::ShareRowExclusiveLock);
+    register
+}
+
+/// How many records, keys and closed blocks there are, and what is otherwise than in a new register.
+fn compare(register: &Register) -> [[i64; 5]; 2] {
+    let session = Session::begin(false);
+    let columns = [
+        (c"key", StoreColumn::plain(pg_sys::INT8OID)),
+        (c"id", StoreColumn::plain(register.key.type_oid)),
+    ];
+    let mut fresh = session.in_callers_memory(|| TupleStore::new(columns.into_iter()));
+    let mut records = 0;
+    without_row_security(|| {
+        each_record(&session, register, |id, keys| {
+            records += 1;
+            keys.iter()
+                .for_each(|&key| fresh.put(&[key.into_datum(), Some(id)]));
+        });
+    });
+    session.table(FRESH, &fresh);
+    let (keys, closed) = (register.keys.oid, register.closed.oid);
+    let most: Vec<i64> = register.most.iter().map(|&most| most.into()).collect();
+    let most = (
+        pg_sys::INT8ARRAYOID,
+        most.into_datum().unwrap_or(pg_sys::Datum::null()),
+    );
+    let is_closed =
+        sql!("EXISTS (SELECT FROM {closed} AS c WHERE c.key OPERATOR(pg_catalog.=) k.key)");
+    let limit = "($1)[(k.key OPERATOR(pg_catalog.&) 63)::pg_catalog.int4 OPERATOR(pg_catalog.+) 1]";
+    let blocks = |source: &pg::sql::Sql| {
+        sql!("(SELECT key, pg_catalog.count(*) AS n FROM {source} GROUP BY key) AS k")
+    };
+    let (fresh_blocks, stored_blocks) = (blocks(&sql!("{FRESH}")), blocks(&sql!("{keys}")));
+    let number = |sql: pg::sql::Sql, parameters: &[_]| session.number(&sql, parameters);
+    let counted = [
+        records,
+        number(sql!("SELECT pg_catalog.count(*) FROM {keys}"), &[]),
+        number(
+            sql!("SELECT pg_catalog.count(DISTINCT key) FROM {closed}"),
+            &[],
+        ),
+        0,
+        0,
+    ];
+    let missing = sql!(
+        "SELECT pg_catalog.count(*) FROM (SELECT key, id FROM {FRESH} EXCEPT ALL SELECT key, id FROM {keys}) AS k WHERE NOT {is_closed}"
+    );
+    let surplus = sql!(
+        "SELECT pg_catalog.count(*) FROM (SELECT key, id FROM {keys} EXCEPT ALL SELECT key, id FROM {FRESH}) AS k"
+    );
+    let large = sql!(
+        "SELECT pg_catalog.count(*) FROM {stored_blocks} WHERE k.n OPERATOR(pg_catalog.>) {limit} AND NOT {is_closed}"
+    );
+    let small = |what: &str| {
+        sql!("SELECT {what} FROM {fresh_blocks} WHERE k.n OPERATOR(pg_catalog.<=) {limit} AND {is_closed}")
+    };
+    let pairs = "pg_catalog.coalesce(pg_catalog.sum(k.n * (k.n - 1) / 2), 0)::pg_catalog.int8"
+        .replace("pg_catalog.coalesce", "COALESCE")
+        .replace(" * ", " OPERATOR(pg_catalog.*) ")
+        .replace(" - ", " OPERATOR(pg_catalog.-) ")
+        .replace(" / ", " OPERATOR(pg_catalog./) ");
+    let findings = [
+        number(missing, &[]),
+        number(surplus, &[]),
+        number(large, &[most]),
+        number(small("pg_catalog.count(*)"), &[most]),
+        number(small(&pairs), &[most]),
+    ];
+    session.forget(FRESH);
+    [counted, findings]
+}

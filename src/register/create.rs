@@ -1,0 +1,495 @@
+//! `bloom_register_create` and `bloom_register_drop`.
+
+use std::ffi::{CStr, CString};
+
+use base::Error;
+use pgrx::pg_sys;
+use pgrx::PgSqlErrorCode::{
+    ERRCODE_ACTIVE_SQL_TRANSACTION, ERRCODE_FEATURE_NOT_SUPPORTED, ERRCODE_INSUFFICIENT_PRIVILEGE,
+    ERRCODE_INVALID_NAME, ERRCODE_INVALID_TABLE_DEFINITION, ERRCODE_WRONG_OBJECT_TYPE,
+};
+
+use super::fill::{close_blocks, empty, fill, without_row_security};
+use super::stored::{row_statement, Register};
+use super::texts::c_names;
+use crate::models::{check_of_one_table, field_columns, KnownModel};
+use crate::pairs::records::RecordColumn;
+use pg::catalog::privileges::{current_user, is_owner};
+use pg::error::{raise, sql_error, OrRaise};
+use pg::function::arguments::Arguments;
+use pg::message::words;
+use pg::relation::OpenRelation;
+use pg::session::{not_during_recovery, Session};
+use pg::sql::{literal, Sql};
+use pg::values::text::readable;
+use pg::values::varlena::NewValue;
+use pg::{catalog, entry, relation, sql};
+
+/// What is behind a register's name in those of its tables and triggers.
+const SUFFIXES: [&str; 2] = ["_keys", "_closed"];
+
+/// The longest name of a register: those of its tables and triggers are longer.
+const LONGEST: usize = pg_sys::NAMEDATALEN as usize - 1 - "_truncate".len();
+
+/// `(model jsonb, rel regclass, key name, register name, options jsonb) RETURNS regclass`
+#[entry(volatile, called_on_null, parallel_unsafe)]
+fn bloom_register_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    not_during_recovery(c"bloom_register_create()");
+    // SAFETY: the SQL function is declared with these arguments, and is running, with its function.
+    let (arguments, function) = unsafe { (Arguments::new(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let known = KnownModel::new(&arguments.jsonb(0));
+    check_of_one_table(&known.ready, "bloom_register_create()");
+    let table = arguments.oid(1);
+    let key = arguments.name(2);
+    catalog::check_exists(table).or_raise();
+    check_owner(table);
+    relation::lock(table, pg_sys::ShareRowExclusiveLock);
+    catalog::check_exists(table).or_raise();
+    let persistence = check_table(table);
+    check_snapshot();
+    let name = match arguments.datum(3) {
+        Some(_) => arguments.name(3),
+        None => CString::new([catalog::name(table).as_bytes(), b"_register"].concat())
+            .expect("names have no zero bytes"),
+    };
+    check_name(&name, arguments.datum(3).is_some());
+    let relation_name = readable(catalog::name(table).to_bytes());
+    let key = RecordColumn::new(table, key, &relation_name);
+    check_key(table, &key);
+    let names = known.ready.model().fields.iter().map(|f| f.name.as_str());
+    for column in c_names(names.clone()) {
+        check_stored(table, RecordColumn::new(table, column, &relation_name));
+    }
+    let columns = field_columns(table, names, &relation_name);
+    let options = options(arguments, 4);
+    let types: Vec<pg_sys::Oid> = std::iter::once(&key)
+        .chain(&columns)
+        .map(|c| c.type_oid)
+        .collect();
+    let session = Session::begin(false);
+    let schema = catalog::schema(table);
+    let register = make_tables(&session, table, (&schema, &name), &key, persistence);
+    let records = options.records.unwrap_or_else(|| {
+        let only = Sql::new("").only(table);
+        without_row_security(|| {
+            session.number(&sql!("SELECT pg_catalog.count(*) FROM {only}"), &[])
+        })
+    });
+    // Two records are the least that make a pair.
+    let records = match records {
+        0..2 => known.ready.model().records as i64,
+        n => n,
+    };
+    let [keys, closed] = SUFFIXES.map(|suffix| relation_of(&schema, &suffixed(&name, suffix)));
+    let types = (pg_sys::REGTYPEARRAYOID, regtypes(&types));
+    let class = |oid: pg_sys::Oid| (pg_sys::REGCLASSOID, pg_sys::Datum::from(oid));
+    let values = [
+        class(table),
+        (pg_sys::NAMEOID, arguments.given(2)),
+        (pg_sys::JSONBOID, arguments.given(0)),
+        (pg_sys::INT8OID, pg_sys::Datum::from(records)),
+        types,
+        class(keys),
+        class(closed),
+        (pg_sys::JSONBOID, arguments.given(4)),
+    ];
+    session.run(&row_statement(register), &values);
+    make_triggers(&session, table, register, function);
+    let register_now = latest(register);
+    fill_and_index(&session, &register_now);
+    NewValue(pg_sys::Datum::from(register))
+}
+
+/// `(register regclass) RETURNS void`
+#[entry(volatile, called_on_null, parallel_unsafe)]
+fn bloom_register_drop(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    not_during_recovery(c"bloom_register_drop()");
+    // SAFETY: the SQL function is declared with these arguments.
+    let arguments = unsafe { Arguments::new(fcinfo) };
+    let oid = arguments.oid(0);
+    catalog::check_exists(oid).or_raise();
+    check_owner(oid);
+    let name = catalog::name(oid);
+    let session = Session::begin(false);
+    let mut tables = Vec::new();
+    let is_register = catalog::column(oid, c"keys").zip(catalog::column(oid, c"closed"));
+    if catalog::kind(oid) != pg_sys::RELKIND_RELATION || is_register.is_none() {
+        raise(&sql_error(
+            ERRCODE_WRONG_OBJECT_TYPE,
+            words!("\"{name}\" is not a register"),
+        ));
+    }
+    session.each(
+        &sql!("SELECT relation::pg_catalog.oid, keys::pg_catalog.oid, closed::pg_catalog.oid FROM {oid}"),
+        &[],
+        |row| tables.extend((0..3).map(|i| row.oid(i))),
+    );
+    let argument = literal(&catalog::quoted(oid));
+    if let Some(&table) = tables.first().filter(|&&table| catalog::kind(table) != 0) {
+        let of_register = sql!(
+            "SELECT tgname FROM pg_catalog.pg_trigger WHERE tgrelid OPERATOR(pg_catalog.=) $1 AND NOT tgisinternal \
+            AND tgnargs OPERATOR(pg_catalog.=) 1 AND tgargs OPERATOR(pg_catalog.=) (pg_catalog.convert_to({argument}, \
+            pg_catalog.getdatabaseencoding()) OPERATOR(pg_catalog.||) '\\x00'::pg_catalog.bytea)"
+        );
+        let mut triggers: Vec<CString> = Vec::new();
+        session.each(&of_register, &[(pg_sys::OIDOID, table.into())], |row| {
+            triggers.extend(row.name(0).map(CStr::to_owned));
+        });
+        for trigger in triggers {
+            session.run(&sql!("DROP TRIGGER {trigger} ON {table}"), &[]);
+        }
+    }
+    let known = tables
+        .iter()
+        .skip(1)
+        .copied()
+        .filter(|&table| catalog::kind(table) != 0);
+    for table in known.chain([oid]) {
+        check_owner(table);
+        session.run(&sql!("DROP TABLE {table}"), &[]);
+    }
+    NewValue(pg_sys::Datum::null())
+}
+
+/// Errors: the caller does not own the relation.
+pub fn check_owner(oid: pg_sys::Oid) {
+    if !is_owner(oid, current_user()) {
+        raise(&sql_error(
+            ERRCODE_INSUFFICIENT_PRIVILEGE,
+            words!("must be owner of table {oid}"),
+        ));
+    }
+}
+
+/// The options of a register.
+struct Options {
+    /// For how many records the model is to be used.
+    records: Option<i64>,
+}
+
+/// Errors: an unknown option; a value that cannot be.
+fn options(arguments: Arguments, i: usize) -> Options {
+    let json = arguments.jsonb(i);
+    let given: serde_json::Map<String, serde_json::Value> = match serde_json::from_str(&json) {
+        Ok(given) => given,
+        Err(_) => raise(&Error::invalid(
+            "options of a register are not a JSON object",
+        )),
+    };
+    let mut options = Options { records: None };
+    for (name, value) in given {
+        match (name.as_str(), value.as_i64()) {
+            ("records", Some(n)) if n >= 2 => options.records = Some(n),
+            ("records", _) => raise(
+                &Error::invalid(format!(
+                    "option \"records\" of a register cannot be {value}"
+                ))
+                .detail("It is a number of records, 2 or more."),
+            ),
+            _ => raise(
+                &Error::invalid(format!("unrecognized option \"{name}\" of a register"))
+                    .detail("The option is \"records\"."),
+            ),
+        }
+    }
+    options
+}
+
+/// The persistence of a table, as a statement creates others like it.
+///
+/// Errors: it is no table; a temporary one; others inherit from it, or it has partitions.
+fn check_table(table: pg_sys::Oid) -> &'static str {
+    let fail = |why: &str, hint: &str| -> ! {
+        raise(
+            &sql_error(
+                ERRCODE_WRONG_OBJECT_TYPE,
+                words!("cannot make a register of relation \"{table}\""),
+            )
+            .detail(why.to_owned())
+            .hint(hint.to_owned()),
+        )
+    };
+    match catalog::kind(table) {
+        pg_sys::RELKIND_RELATION => (),
+        pg_sys::RELKIND_PARTITIONED_TABLE => fail(
+            "It is partitioned: a partition could be attached with rows that the register has not seen.",
+            "Make a register of each partition.",
+        ),
+        _ => fail(
+            "It is not a table.",
+            "Make the register of the table that has the records.",
+        ),
+    }
+    let open = OpenRelation::locked_table(table);
+    // SAFETY: a look-up in the catalogs.
+    if unsafe { pg::ffi::has_subclass(table) } {
+        fail(
+            "Other tables inherit from it: rows of theirs would not be in the register.",
+            "Make a register of each table.",
+        );
+    }
+    if !open.is_heap() {
+        fail(
+            "Its rows are not kept in a heap.",
+            "Take a table of access method heap.",
+        );
+    }
+    match open.form().relpersistence as u8 {
+        pg_sys::RELPERSISTENCE_PERMANENT => "",
+        pg_sys::RELPERSISTENCE_UNLOGGED => "UNLOGGED ",
+        _ => fail(
+            "It is temporary.",
+            "Make the register of a permanent table.",
+        ),
+    }
+}
+
+/// Errors: the transaction has a snapshot that does not see all rows.
+fn check_snapshot() {
+    // SAFETY: a variable of the server.
+    if unsafe { pg_sys::XactIsoLevel } > pg_sys::XACT_READ_COMMITTED as i32 {
+        raise(
+            &sql_error(
+                ERRCODE_ACTIVE_SQL_TRANSACTION,
+                "a register cannot be made in a transaction that does not read what is committed meanwhile",
+            )
+            .detail("Rows that others have committed since its snapshot would be missing.")
+            .hint("Make it in a transaction with isolation level READ COMMITTED."),
+        );
+    }
+}
+
+fn check_name(name: &CStr, is_given: bool) {
+    let length = name.to_bytes().len();
+    if length > LONGEST {
+        let hint = match is_given {
+            true => "Give it a shorter name.",
+            false => "Give it a name, in argument \"register\".",
+        };
+        raise(
+            &sql_error(
+                ERRCODE_INVALID_NAME,
+                words!("the name \"{name}\" is too long for a register"),
+            )
+            .detail(format!("It has {length} bytes, and may have {LONGEST}."))
+            .hint(hint),
+        );
+    }
+}
+
+/// Errors: the key's type is not one of the server's, or its values are not unique.
+fn check_key(table: pg_sys::Oid, key: &RecordColumn) {
+    if !catalog::is_of_server(key.type_oid) {
+        let of_type = catalog::type_name(key.type_oid);
+        raise(
+            &sql_error(
+                ERRCODE_FEATURE_NOT_SUPPORTED,
+                words!("the key \"{key.name}\" of a register cannot be of type {of_type}"),
+            )
+            .detail("Code of the type would run for whoever writes to the table.")
+            .hint("Take a column of one of PostgreSQL's own types as the key."),
+        );
+    }
+    check_stored(table, key.clone());
+    let number = catalog::column(table, &key.name);
+    let open = OpenRelation::locked_table(table);
+    let is_unique = open.indexes().into_iter().any(|index| {
+        let index = OpenRelation::index(index, pg_sys::AccessShareLock);
+        // SAFETY: an open index has its row of pg_index, with as many columns as key columns at least.
+        unsafe {
+            let form = &*index.rd_index;
+            let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
+            let is_whole = form.indisvalid && form.indisready && form.indislive;
+            is_whole
+                && form.indisunique
+                && form.indimmediate
+                && columns.len() == 1
+                && Some(columns[0]) == number
+                && pg_sys::RelationGetIndexPredicate(index.pointer()).is_null()
+        }
+    });
+    if !is_unique {
+        let (quoted, column) = (catalog::quoted(table), catalog::quoted_column(&key.name));
+        raise(
+            &sql_error(
+                ERRCODE_INVALID_TABLE_DEFINITION,
+                words!("column \"{key.name}\" of table \"{table}\" is not unique"),
+            )
+            .detail("A register finds records by their keys, so it needs a unique index on that column alone.")
+            .hint(words!("ALTER TABLE {quoted} ADD PRIMARY KEY ({column})")),
+        );
+    }
+}
+
+/// Errors: the column is computed when it is read, so that a trigger does not see its value.
+fn check_stored(table: pg_sys::Oid, column: RecordColumn) {
+    let open = OpenRelation::locked_table(table);
+    let number = catalog::column(table, &column.name);
+    let is_virtual = open
+        .columns()
+        .any(|c| Some(c.attnum) == number && c.attgenerated as u8 == b'v');
+    if is_virtual {
+        raise(
+            &sql_error(
+                ERRCODE_FEATURE_NOT_SUPPORTED,
+                words!(
+                    "column \"{column.name}\" of table \"{table}\" is a virtual generated column"
+                ),
+            )
+            .hint("Take a stored one."),
+        );
+    }
+}
+
+fn suffixed(name: &CStr, suffix: &str) -> CString {
+    CString::new([name.to_bytes(), suffix.as_bytes()].concat()).expect("names have no zero bytes")
+}
+
+/// The relation of a name that was just made.
+fn relation_of(schema: &CStr, name: &CStr) -> pg_sys::Oid {
+    // SAFETY: look-ups in the catalogs by C strings.
+    unsafe {
+        let schema = pg_sys::get_namespace_oid(schema.as_ptr(), false);
+        pg_sys::get_relname_relid(name.as_ptr(), schema)
+    }
+}
+
+fn regtypes(types: &[pg_sys::Oid]) -> pg_sys::Datum {
+    let mut values: Vec<pg_sys::Datum> = types.iter().map(|&oid| oid.into()).collect();
+    // SAFETY: as many OIDs as the number says.
+    unsafe {
+        let (datums, n) = (values.as_mut_ptr(), values.len() as i32);
+        let (oid, align) = (pg_sys::REGTYPEOID, b'i' as std::ffi::c_char);
+        pg_sys::Datum::from(pg_sys::construct_array(datums, n, oid, 4, true, align))
+    }
+}
+
+/// Makes the tables of a register, which belong to the owner of its table. Whoever may read all of the table may read
+/// the register's row, which has the model.
+fn make_tables(
+    session: &Session,
+    table: pg_sys::Oid,
+    (schema, name): (&CStr, &CStr),
+    key: &RecordColumn,
+    persistence: &str,
+) -> pg_sys::Oid {
+    let tables = [
+        name.to_owned(),
+        suffixed(name, SUFFIXES[0]),
+        suffixed(name, SUFFIXES[1]),
+    ];
+    let [row, keys, closed] = tables
+        .each_ref()
+        .map(|name| Sql::new("").name_in(schema, name));
+    let of_type = Sql::new("").exact_type(key.type_oid);
+    let collation = Sql::new("").collate(key.collation);
+    session.run(
+        &sql!(
+            "CREATE {persistence}TABLE {row} (relation pg_catalog.regclass NOT NULL, key pg_catalog.name NOT NULL, \
+            model pg_catalog.jsonb NOT NULL, records pg_catalog.int8 NOT NULL, types pg_catalog.regtype[] NOT NULL, \
+            keys pg_catalog.regclass NOT NULL, closed pg_catalog.regclass NOT NULL, options pg_catalog.jsonb NOT NULL, \
+            made pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now())"
+        ),
+        &[],
+    );
+    session.run(
+        &sql!("CREATE {persistence}TABLE {keys} (key pg_catalog.int8 NOT NULL, id {of_type}{collation} NOT NULL)"),
+        &[],
+    );
+    session.run(
+        &sql!("CREATE {persistence}TABLE {closed} (key pg_catalog.int8 NOT NULL)"),
+        &[],
+    );
+    session.run(&sql!("CREATE INDEX ON {closed} (key)"), &[]);
+    let oids = tables.each_ref().map(|name| relation_of(schema, name));
+    // SAFETY: an open table has its row of pg_class; there is a user of this OID.
+    let owner = unsafe {
+        let owner = OpenRelation::locked_table(table).form().relowner;
+        CStr::from_ptr(pg_sys::GetUserNameFromId(owner, false)).to_owned()
+    };
+    for oid in oids {
+        session.run(&sql!("ALTER TABLE {oid} OWNER TO {owner}"), &[]);
+    }
+    let [register, keys, closed] = oids;
+    let about = [
+        (register, "register of the records of another table"),
+        (keys, "keys of the records of a register"),
+        (closed, "keys that too many records of a register have"),
+    ];
+    for (oid, about) in about {
+        session.run(&sql!("COMMENT ON TABLE {oid} IS '{about}'"), &[]);
+    }
+    register
+}
+
+fn make_triggers(
+    session: &Session,
+    table: pg_sys::Oid,
+    register: pg_sys::Oid,
+    function: pg_sys::Oid,
+) {
+    let own = Sql::new("").name_in(
+        &catalog::schema_of_function(function),
+        c"bloom_register_keep",
+    );
+    let argument = literal(&catalog::quoted(register));
+    let name = catalog::name(register);
+    for (suffix, event, each) in [
+        ("_row", "INSERT OR UPDATE OR DELETE", "ROW"),
+        ("_truncate", "TRUNCATE", "STATEMENT"),
+    ] {
+        let trigger = suffixed(&name, suffix);
+        session.run(
+            &sql!("CREATE TRIGGER {trigger} AFTER {event} ON {table} FOR EACH {each} EXECUTE FUNCTION {own}({argument})"),
+            &[],
+        );
+        session.run(
+            &sql!("ALTER TABLE {table} ENABLE ALWAYS TRIGGER {trigger}"),
+            &[],
+        );
+    }
+}
+
+/// Makes the triggers fire in every session again.
+pub fn enable_trigger(register: &Register) {
+    let session = Session::begin(false);
+    let (table, name) = (register.relation, catalog::name(register.oid));
+    for suffix in ["_row", "_truncate"] {
+        let trigger = suffixed(&name, suffix);
+        session.run(
+            &sql!("ALTER TABLE {table} ENABLE ALWAYS TRIGGER {trigger}"),
+            &[],
+        );
+    }
+}
+
+/// The register as it is now.
+fn latest(oid: pg_sys::Oid) -> std::rc::Rc<Register> {
+    // SAFETY: the snapshot is registered as long as it is used.
+    unsafe {
+        pg_sys::CommandCounterIncrement();
+        let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
+        let register = Register::open(oid, snapshot);
+        pg_sys::UnregisterSnapshot(snapshot);
+        register
+    }
+}
+
+/// Fills the tables of a register, which are empty and have no index on the keys: made at the end, it is made at once.
+fn fill_and_index(session: &Session, register: &Register) {
+    fill(session, register);
+    let keys = register.keys.oid;
+    session.run(&sql!("CREATE INDEX ON {keys} (key)"), &[]);
+    close_blocks(session, register);
+}
+
+/// Makes all keys anew.
+pub fn refill(register: &Register) {
+    empty(register);
+    let session = Session::begin(false);
+    let index = register.keys.index;
+    if index != pg_sys::InvalidOid {
+        session.run(&sql!("DROP INDEX {index}"), &[]);
+    }
+    fill_and_index(&session, register);
+}

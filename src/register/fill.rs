@@ -1,0 +1,112 @@
+//! All keys of a register's table, written at once.
+
+use std::ffi::CStr;
+
+use pgrx::{pg_sys, IntoDatum};
+
+use super::stored::Register;
+use super::texts::RowTexts;
+use pg::error::raise;
+use pg::error::sql_error;
+use pg::message::words;
+use pg::progress;
+use pg::session::acting_user::{as_owner, owned_throughout};
+use pg::session::fixed_settings::FixedSettings;
+use pg::session::Session;
+use pg::sql;
+use pg::sql::Sql;
+
+use crate::models::reading_fields;
+use pgrx::PgSqlErrorCode::{ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_NOT_NULL_VIOLATION};
+
+/// Runs with row-level security off: rows that it hides would be missing in the register, so that is an error.
+pub fn without_row_security<T>(run: impl FnOnce() -> T) -> T {
+    let settings = FixedSettings::begin(&[(c"row_security", c"off")]);
+    let result = run();
+    settings.end();
+    result
+}
+
+/// Gives the key and the keys in the register of every record of a table to `each`.
+///
+/// Errors: a key that is NULL; those of reading the table.
+pub fn each_record(
+    session: &Session,
+    register: &Register,
+    mut each: impl FnMut(pg_sys::Datum, Vec<i64>),
+) {
+    let query = records_query(register.relation, &register.key.name, &register.texts);
+    reading_fields(|| {
+        session.each(&query, &[], |row| {
+            progress::step();
+            let Some(id) = row.datum(0) else {
+                raise(&sql_error(
+                    ERRCODE_NOT_NULL_VIOLATION,
+                    words!("column \"{register.key.name}\" of table \"{register.relation}\" contains null values"),
+                ));
+            };
+            each(id, register.keys_of(&register.texts.of_query(row, 1)));
+        });
+    });
+}
+
+/// The key and the texts of all records.
+fn records_query(table: pg_sys::Oid, key: &CStr, texts: &RowTexts) -> Sql {
+    let (columns, only) = (texts.select(), Sql::new("").only(table));
+    sql!("SELECT {key}, {columns} FROM {only} AS r")
+}
+
+/// Writes the keys of all records to tables that are empty, and finds out which blocks are closed. The register's table is
+/// locked against writers.
+pub fn fill(session: &Session, register: &Register) {
+    without_row_security(|| {
+        let writer = register.keys.write();
+        each_record(session, register, |id, keys| {
+            keys.iter().for_each(|&key| writer.add(key, Some(id)));
+        });
+    });
+}
+
+/// Closes the blocks that have more records than they may, and deletes their keys.
+pub fn close_blocks(session: &Session, register: &Register) {
+    let (keys, closed) = (register.keys.oid, register.closed.oid);
+    let most: Vec<i64> = register.most.iter().map(|&most| most.into()).collect();
+    let most = (
+        pg_sys::INT8ARRAYOID,
+        most.into_datum().unwrap_or(pg_sys::Datum::null()),
+    );
+    let large = sql!(
+        "INSERT INTO {closed} SELECT key FROM {keys} GROUP BY key HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) \
+        ($1)[(key OPERATOR(pg_catalog.&) 63)::pg_catalog.int4 OPERATOR(pg_catalog.+) 1]"
+    );
+    session.run(&large, &[most]);
+    session.run(
+        &sql!(
+            "DELETE FROM {keys} AS k USING {closed} AS c WHERE k.key OPERATOR(pg_catalog.=) c.key"
+        ),
+        &[],
+    );
+}
+
+/// Empties the tables of a register, as its table is emptied.
+///
+/// Errors: the tables have triggers, rules or the like, whose code would run as the register's owner.
+pub fn empty(register: &Register) {
+    let (keys, closed, owner) = (register.keys.oid, register.closed.oid, register.owner);
+    for table in [keys, closed] {
+        if owned_throughout(table, owner).is_none() {
+            raise(
+                &sql_error(
+                    ERRCODE_INVALID_OBJECT_DEFINITION,
+                    words!("table \"{table}\" of register \"{register.oid}\" cannot be emptied"),
+                )
+                .detail("It has a trigger, a rule, a policy or an expression whose code would run as the register's owner.")
+                .hint("Drop what was added to the table."),
+            );
+        }
+    }
+    let session = Session::begin(false);
+    as_owner(owner, || {
+        session.run(&sql!("TRUNCATE {keys}, {closed}"), &[])
+    });
+}

@@ -1,0 +1,216 @@
+//! `bloom_register_match`: which records of a register are the same as one.
+
+use std::collections::BTreeMap;
+
+use base::Error;
+use linkage::model::keys::search_of;
+use pgrx::PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE;
+use pgrx::{pg_sys, IntoDatum};
+
+use super::stored::Register;
+use super::texts::RecordTexts;
+use crate::models::{object_of, reading_fields, record};
+use pg::catalog::privileges::{current_user, may_select};
+use pg::error::{raise, sql_error};
+use pg::function::arguments::Arguments;
+use pg::function::rows::{text_datum, ResultRows};
+use pg::message::words;
+use pg::session::{QueryRow, Session};
+use pg::sql::Sql;
+use pg::values::jsonb::jsonb_datum;
+use pg::values::text::Text;
+use pg::values::varlena::NewValue;
+use pg::{entry, sql};
+
+/// A record that a search brings together with the one that is looked for.
+pub struct Candidate {
+    /// The key, as the output of its type writes it, in the database's encoding.
+    pub key: Vec<u8>,
+    /// The key, as JSON writes it.
+    json: Vec<u8>,
+    pub record: RecordTexts,
+    /// The first search that does.
+    search: usize,
+}
+
+/// `(register regclass, record jsonb, min_probability float8, limit integer) RETURNS TABLE (key text, probability
+/// float8, bits float8, search integer)`
+///
+/// `(register regclass, record text, min_probability float8, limit integer) RETURNS TABLE (key text, probability
+/// float8, bits float8, search integer)`
+///
+/// `(register regclass, record anyelement, min_probability float8, limit integer) RETURNS TABLE (key text, probability
+/// float8, bits float8, search integer)`
+#[entry(stable, called_on_null, parallel_restricted)]
+fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared with these arguments, and to return a set of rows.
+    let (arguments, mut rows) = unsafe { (Arguments::new(fcinfo), ResultRows::new(fcinfo)) };
+    let register = open(arguments.oid(0));
+    // SAFETY: the call's; the jsonb lives as long as it.
+    let object = unsafe { object_of(arguments, 1, as_json(fcinfo, arguments.given(1))) };
+    let least = arguments.threshold(2);
+    let limit = arguments.datum(3).map(|limit| limit.value() as i32);
+    if let Some(limit) = limit.filter(|&limit| limit < 1) {
+        raise(
+            &Error::invalid(format!("limit = {limit} is out of range"))
+                .detail("It is the most records that are given; NULL stands for all."),
+        );
+    }
+    let asked = record(arguments, 1, &register.known, &object);
+    let own = register.own_key(&object);
+    let mut found = Vec::new();
+    let mut prepared = register.prepared(&asked);
+    for candidate in register.candidates(&register.keys_of(&asked)) {
+        if own.as_deref() == Some(&candidate.json[..]) {
+            continue;
+        }
+        let score = register.score(&mut prepared, &candidate.record);
+        if score.probability >= least {
+            found.push((score, candidate));
+        }
+    }
+    found.sort_by(|(a, of_a), (b, of_b)| {
+        (b.bits.total_cmp(&a.bits)).then_with(|| of_a.key.cmp(&of_b.key))
+    });
+    let most = limit.map_or(usize::MAX, |limit| limit as usize);
+    for (score, candidate) in found.iter().take(most) {
+        rows.make(|| {
+            Some([
+                Some(text_datum(&candidate.key)),
+                score.probability.into_datum(),
+                score.bits.into_datum(),
+                (candidate.search as i32).into_datum(),
+            ])
+        });
+    }
+    NewValue(pg_sys::Datum::null())
+}
+
+/// A record that is argument 1, as `jsonb`: it is one, or its text, or a row.
+///
+/// Errors: a text that is no JSON; those of making JSON of a row's values.
+///
+/// # Safety
+/// `fcinfo` is that of a running function, of which `value` is argument 1.
+unsafe fn as_json(fcinfo: pg_sys::FunctionCallInfo, value: pg_sys::Datum) -> pg_sys::Datum {
+    // SAFETY: the caller's. The type is that of the expression that the function is called with, and the value is of it.
+    unsafe {
+        match pg_sys::get_fn_expr_argtype((*fcinfo).flinfo, 1) {
+            pg_sys::JSONBOID | pg_sys::InvalidOid => value,
+            pg_sys::TEXTOID => jsonb_datum(Text::from_raw(value).as_str()),
+            of_type => {
+                let session = Session::begin(true);
+                let mut json = pg_sys::Datum::null();
+                let query = sql!("SELECT pg_catalog.to_jsonb($1)");
+                session.each(&query, &[(of_type, value)], |row| {
+                    let value = row.datum(0).unwrap_or(pg_sys::Datum::null());
+                    json = session.in_callers_memory(|| {
+                        pg_sys::Datum::from(pg_sys::pg_detoast_datum_copy(value.cast_mut_ptr()))
+                    });
+                });
+                json
+            }
+        }
+    }
+}
+
+/// A register whose table the caller may read, and that is kept.
+///
+/// Errors: as [`Register::open`]; the caller may not SELECT the columns; its trigger is missing, or was disabled.
+pub fn open(oid: pg_sys::Oid) -> std::rc::Rc<Register> {
+    // SAFETY: a function runs with a snapshot.
+    let register = Register::open(oid, unsafe { pg_sys::GetActiveSnapshot() });
+    let mut read = register.numbers.clone();
+    read.push(register.key_number);
+    if !may_select(register.relation, &read, current_user()) {
+        raise(
+            &sql_error(
+                ERRCODE_INSUFFICIENT_PRIVILEGE,
+                words!("permission denied for table {register.relation}"),
+            )
+            .detail("A register tells of the records of its table."),
+        );
+    }
+    register.check_kept();
+    register
+}
+
+impl Register {
+    /// What the bits and the probability of a pair are.
+    pub fn score(
+        &self,
+        a: &mut linkage::model::ReadyRecord,
+        b: &RecordTexts,
+    ) -> linkage::model::Score {
+        let mut b = self.prepared(b);
+        let pattern = self.known.ready.compare(a, &mut b);
+        self.of.scorer.score(pg::error::OrRaise::or_raise(pattern))
+    }
+
+    /// The member of a record that is the register's key, as JSON writes it.
+    fn own_key(&self, object: &pg::values::jsonb::JsonObject<'_>) -> Option<Vec<u8>> {
+        let member = object.member(self.key.name.to_bytes()).ok()??;
+        Some(pg::values::text::to_database(&member))
+    }
+
+    /// The records with which the searches bring together what has these keys, as the calling query sees them, and as far
+    /// as the caller may.
+    ///
+    /// Errors: those of reading the table.
+    pub fn candidates(&self, keys: &[i64]) -> Vec<Candidate> {
+        // SAFETY: a function runs with a snapshot.
+        let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
+        let (mut closed, mut reader) = (self.closed.read(snapshot), self.keys.read(snapshot));
+        // By the bytes of the key, with the first search; in an order that does not depend on where rows are.
+        let mut ids: BTreeMap<Vec<u8>, (pg_sys::Datum, usize)> = BTreeMap::new();
+        for &key in keys {
+            if closed.has(key) {
+                continue;
+            }
+            let (most, mut of_block) = (self.most_of(key) as usize, Vec::new());
+            reader.each(key, |row| {
+                // SAFETY: of the key's type.
+                of_block.extend(row.id().map(|id| unsafe { self.key_type.copy(id) }));
+                of_block.len() <= most
+            });
+            if of_block.len() > most {
+                continue;
+            }
+            for id in of_block {
+                // SAFETY: a copy, in one piece.
+                let bytes = unsafe { self.key_type.bytes(id) };
+                ids.entry(bytes).or_insert((id, search_of(key as u64)));
+            }
+        }
+        if ids.is_empty() {
+            return Vec::new();
+        }
+        let mut values: Vec<pg_sys::Datum> = ids.values().map(|(id, _)| *id).collect();
+        // SAFETY: of the key's type.
+        let keys = unsafe { self.key_type.array(&mut values) };
+        let (key, columns) = (&self.key.name, self.texts.select());
+        let only = Sql::new("").only(self.relation);
+        let array = Sql::new("").type_name(keys.0);
+        let json = sql!("pg_catalog.to_json({key})");
+        let query = sql!(
+            "SELECT {key}, {json} OPERATOR(pg_catalog.#>>) ARRAY[]::pg_catalog.text[], pg_catalog.format('%s', {key}), \
+            {columns} FROM {only} AS r WHERE {key} OPERATOR(pg_catalog.=) ANY ($1::{array})"
+        );
+        let mut found = Vec::with_capacity(ids.len());
+        let candidate = |row: QueryRow<'_>| {
+            let id = row.datum(0)?;
+            // SAFETY: of the key's type; the copy is in one piece.
+            let bytes = unsafe { self.key_type.bytes(self.key_type.copy(id)) };
+            let text = |i: usize| row.bytes(i).map(|text| text.bytes().to_vec());
+            Some(Candidate {
+                search: ids.get(&bytes).map_or(0, |(_, search)| *search),
+                json: text(1)?,
+                key: text(2)?,
+                record: self.texts.of_query(row, 3),
+            })
+        };
+        let session = Session::begin(true);
+        reading_fields(|| session.each(&query, &[keys], |row| found.extend(candidate(row))));
+        found
+    }
+}

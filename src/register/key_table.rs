@@ -1,0 +1,193 @@
+//! Tables whose first column is a key, a `bigint` with a B-tree index: rows are found, added and deleted without the
+//! executor, so that no other code runs, whoever may have put some there, and no plan can be a slow one.
+
+use pgrx::pg_sys;
+use pgrx::PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
+
+use pg::catalog;
+use pg::error::{raise, sql_error};
+use pg::message::words;
+use pg::relation::OpenRelation;
+use pg::{check_for_interrupts, ffi};
+
+/// Where such a table is.
+#[derive(Clone, Copy)]
+pub struct KeyTable {
+    pub oid: pg_sys::Oid,
+    /// The index on its first column.
+    pub index: pg_sys::Oid,
+}
+
+impl KeyTable {
+    /// Opens it for reading.
+    ///
+    /// Errors: it has been dropped, or has no such index.
+    pub fn read(&self, snapshot: pg_sys::Snapshot) -> KeyReader {
+        if self.index == pg_sys::InvalidOid {
+            let (name, quoted) = (catalog::name(self.oid), catalog::quoted(self.oid));
+            let message = words!("table \"{name}\" of a register has no index on its keys");
+            raise(
+                &sql_error(ERRCODE_INVALID_OBJECT_DEFINITION, message)
+                    .hint(words!("CREATE INDEX ON {quoted} (key)")),
+            );
+        }
+        let lock = pg_sys::AccessShareLock;
+        let table = OpenRelation::table(self.oid, lock).keep_lock();
+        let index = OpenRelation::index(self.index, lock).keep_lock();
+        // SAFETY: both are open, and stay so longer than the scan. The key is set again before it is used: column 1 of
+        // the index equals a bigint.
+        unsafe {
+            #[cfg(not(feature = "pg18"))]
+            let scan = ffi::index_beginscan(table.pointer(), index.pointer(), snapshot, 1, 0);
+            #[cfg(feature = "pg18")]
+            let scan = ffi::index_beginscan(
+                table.pointer(),
+                index.pointer(),
+                snapshot,
+                std::ptr::null_mut(),
+                1,
+                0,
+            );
+            let slot = pg_sys::table_slot_create(table.pointer(), std::ptr::null_mut());
+            let mut key = pg_sys::ScanKeyData::default();
+            pg_sys::ScanKeyInit(
+                &mut key,
+                1,
+                pg_sys::BTEqualStrategyNumber as u16,
+                pg_sys::F_INT8EQ.into(),
+                pg_sys::Datum::null(),
+            );
+            KeyReader {
+                scan,
+                slot,
+                key,
+                _index: index,
+                _table: table,
+            }
+        }
+    }
+
+    /// Opens it for writing.
+    ///
+    /// Errors: it has been dropped.
+    pub fn write(&self) -> KeyWriter {
+        let table = OpenRelation::table(self.oid, pg_sys::RowExclusiveLock).keep_lock();
+        // SAFETY: the table is open, and its indexes are closed before it is.
+        let indexes = unsafe { ffi::CatalogOpenIndexes(table.pointer()) };
+        KeyWriter { table, indexes }
+    }
+}
+
+/// Finds rows by their keys, as a snapshot sees them.
+pub struct KeyReader {
+    scan: pg_sys::IndexScanDesc,
+    slot: *mut pg_sys::TupleTableSlot,
+    key: pg_sys::ScanKeyData,
+    _index: OpenRelation,
+    _table: OpenRelation,
+}
+
+/// A row that was found.
+pub struct FoundRow {
+    slot: *mut pg_sys::TupleTableSlot,
+}
+
+impl FoundRow {
+    /// The second column, which is not NULL. It is valid until the next row is found.
+    pub fn id(&self) -> Option<pg_sys::Datum> {
+        let mut null = false;
+        // SAFETY: the slot holds a row; the server refuses the number of a column that there is not.
+        let value = unsafe { pg_sys::slot_getattr(self.slot, 2, &mut null) };
+        (!null).then_some(value)
+    }
+
+    /// Where it is.
+    pub fn tid(&self) -> pg_sys::ItemPointerData {
+        // SAFETY: the slot holds a row.
+        unsafe { (*self.slot).tts_tid }
+    }
+}
+
+impl KeyReader {
+    /// Gives the rows of a key to `each`, until that returns false.
+    pub fn each(&mut self, key: i64, mut each: impl FnMut(&FoundRow) -> bool) {
+        self.key.sk_argument = pg_sys::Datum::from(key);
+        // SAFETY: the scan has begun with one key, which is copied. The slot is one of the table.
+        unsafe {
+            ffi::index_rescan(self.scan, &mut self.key, 1, std::ptr::null_mut(), 0);
+            let forward = pg_sys::ScanDirection::ForwardScanDirection;
+            while ffi::index_getnext_slot(self.scan, forward, self.slot) {
+                check_for_interrupts();
+                if !each(&FoundRow { slot: self.slot }) {
+                    break;
+                }
+            }
+            pg_sys::ExecClearTuple(self.slot);
+        }
+    }
+
+    /// Whether there is a row with this key.
+    pub fn has(&mut self, key: i64) -> bool {
+        let mut found = false;
+        self.each(key, |_| {
+            found = true;
+            false
+        });
+        found
+    }
+}
+
+impl Drop for KeyReader {
+    fn drop(&mut self) {
+        // After an error the server ends the scan, and frees the slot with its memory.
+        if !std::thread::panicking() {
+            // SAFETY: both were made by `read`, and only this ends them. The relations are closed afterwards.
+            unsafe {
+                ffi::index_endscan(self.scan);
+                pg_sys::ExecDropSingleTupleTableSlot(self.slot);
+            }
+        }
+    }
+}
+
+/// Adds and deletes rows.
+pub struct KeyWriter {
+    table: OpenRelation,
+    indexes: pg_sys::CatalogIndexState,
+}
+
+impl KeyWriter {
+    /// Adds a row of a key, and of the value of the second column if there is one.
+    pub fn add(&self, key: i64, id: Option<pg_sys::Datum>) {
+        let mut values = [
+            pg_sys::Datum::from(key),
+            id.unwrap_or(pg_sys::Datum::null()),
+        ];
+        let mut nulls = [false, id.is_none()];
+        // SAFETY: the table is open, of heap, and has one or two columns of these types, as was checked when the register was
+        // read. The row is freed after it was copied to a page.
+        unsafe {
+            let columns = self.table.rd_att;
+            let row = pg_sys::heap_form_tuple(columns, values.as_mut_ptr(), nulls.as_mut_ptr());
+            ffi::CatalogTupleInsertWithInfo(self.table.pointer(), row, self.indexes);
+            pg_sys::heap_freetuple(row);
+        }
+    }
+
+    /// Deletes a row that a reader has found.
+    ///
+    /// Errors: another transaction has deleted it meanwhile.
+    pub fn delete(&self, mut tid: pg_sys::ItemPointerData) {
+        // SAFETY: the table is open, and the row is one of it.
+        unsafe { ffi::CatalogTupleDelete(self.table.pointer(), &mut tid) };
+    }
+}
+
+impl Drop for KeyWriter {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // SAFETY: `write` has opened them, and only this closes them.
+            unsafe { ffi::CatalogCloseIndexes(self.indexes) };
+        }
+    }
+}

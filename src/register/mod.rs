@@ -1,0 +1,21 @@
+//! A register: what live matching needs of a table, so that one record is judged by a model as soon as it is there.
+//!
+//! - [`create`]: `bloom_register_create` and `bloom_register_drop`. [`fill`]: all keys of a table, and which blocks are
+//!   closed.
+//! - [`stored`]: a register as its tables say, and ready for use. [`key_table`]: rows by a key, without the executor.
+//! - [`texts`]: the values of a row as the model reads them.
+//! - [`trigger`]: keeps the keys of every row that changes.
+//! - [`find`]: `bloom_register_match`. [`why`]: `bloom_register_why`. [`check`]: `bloom_register_check`.
+//!
+//! A block has the records that have a key in common. It is open as long as it has no more records than its search
+//! allows; then it is closed, which is a stored fact, and the search does not go by it any more.
+
+mod check;
+mod create;
+mod fill;
+mod find;
+mod key_table;
+mod stored;
+mod texts;
+mod trigger;
+mod why;
