@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use pgrx::{pg_sys, IntoDatum};
 
-use super::create::{check_owner, enable_trigger, refill};
+use super::create::{check_owner, mend_triggers, refill};
 use super::fill::{each_record, without_row_security};
 use super::stored::Register;
 use pg::function::arguments::Arguments;
@@ -22,7 +22,10 @@ const FRESH: &CStr = c"bloom_register_fresh";
 fn bloom_register_check(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_register_check()");
     // SAFETY: the SQL function is declared with these arguments, and to return a set of rows.
-    let (arguments, mut rows) = unsafe { (Arguments::new(fcinfo), ResultRows::new(fcinfo)) };
+    let (arguments, mut rows, function) = unsafe {
+        let function = (*(*fcinfo).flinfo).fn_oid;
+        (Arguments::new(fcinfo), ResultRows::new(fcinfo), function)
+    };
     let repair = arguments.boolean(1);
     let oid = arguments.oid(0);
     let register = open_locked(oid);
@@ -42,7 +45,7 @@ fn bloom_register_check(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     }
     if repair {
         refill(&register);
-        enable_trigger(&register);
+        mend_triggers(&register, function);
     }
     NewValue(pg_sys::Datum::null())
 }

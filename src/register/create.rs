@@ -5,8 +5,9 @@ use std::ffi::{CStr, CString};
 use base::Error;
 use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::{
-    ERRCODE_ACTIVE_SQL_TRANSACTION, ERRCODE_FEATURE_NOT_SUPPORTED, ERRCODE_INSUFFICIENT_PRIVILEGE,
-    ERRCODE_INVALID_NAME, ERRCODE_INVALID_TABLE_DEFINITION, ERRCODE_WRONG_OBJECT_TYPE,
+    ERRCODE_ACTIVE_SQL_TRANSACTION, ERRCODE_DUPLICATE_TABLE, ERRCODE_FEATURE_NOT_SUPPORTED,
+    ERRCODE_INSUFFICIENT_PRIVILEGE, ERRCODE_INVALID_NAME, ERRCODE_INVALID_TABLE_DEFINITION,
+    ERRCODE_WRONG_OBJECT_TYPE,
 };
 
 use super::fill::{close_blocks, empty, fill, without_row_security};
@@ -52,7 +53,8 @@ fn bloom_register_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         None => CString::new([catalog::name(table).as_bytes(), b"_register"].concat())
             .expect("names have no zero bytes"),
     };
-    check_name(&name, arguments.datum(3).is_some());
+    let schema = catalog::schema(table);
+    check_name(&schema, &name, arguments.datum(3).is_some());
     let relation_name = readable(catalog::name(table).to_bytes());
     let key = RecordColumn::new(table, key, &relation_name);
     check_key(table, &key);
@@ -67,7 +69,6 @@ fn bloom_register_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         .map(|c| c.type_oid)
         .collect();
     let session = Session::begin(false);
-    let schema = catalog::schema(table);
     let register = make_tables(&session, table, (&schema, &name), &key, persistence);
     let records = options.records.unwrap_or_else(|| {
         let only = Sql::new("").only(table);
@@ -124,20 +125,8 @@ fn bloom_register_drop(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         &[],
         |row| tables.extend((0..3).map(|i| row.oid(i))),
     );
-    let argument = literal(&catalog::quoted(oid));
     if let Some(&table) = tables.first().filter(|&&table| catalog::kind(table) != 0) {
-        let of_register = sql!(
-            "SELECT tgname FROM pg_catalog.pg_trigger WHERE tgrelid OPERATOR(pg_catalog.=) $1 AND NOT tgisinternal \
-            AND tgnargs OPERATOR(pg_catalog.=) 1 AND tgargs OPERATOR(pg_catalog.=) (pg_catalog.convert_to({argument}, \
-            pg_catalog.getdatabaseencoding()) OPERATOR(pg_catalog.||) '\\x00'::pg_catalog.bytea)"
-        );
-        let mut triggers: Vec<CString> = Vec::new();
-        session.each(&of_register, &[(pg_sys::OIDOID, table.into())], |row| {
-            triggers.extend(row.name(0).map(CStr::to_owned));
-        });
-        for trigger in triggers {
-            session.run(&sql!("DROP TRIGGER {trigger} ON {table}"), &[]);
-        }
+        drop_triggers(&session, table, oid);
     }
     let known = tables
         .iter()
@@ -259,8 +248,22 @@ fn check_snapshot() {
     }
 }
 
-fn check_name(name: &CStr, is_given: bool) {
+/// Errors: the name is too long, or one of the register's tables would be called as another one is.
+fn check_name(schema: &CStr, name: &CStr, is_given: bool) {
     let length = name.to_bytes().len();
+    let all = ["", SUFFIXES[0], SUFFIXES[1]].map(|suffix| suffixed(name, suffix));
+    let taken = all
+        .iter()
+        .find(|name| relation_of(schema, name) != pg_sys::InvalidOid);
+    if let Some(taken) = taken.filter(|_| length <= LONGEST) {
+        raise(
+            &sql_error(
+                ERRCODE_DUPLICATE_TABLE,
+                words!("relation \"{taken}\" already exists"),
+            )
+            .hint("Give the register another name, in argument \"register\", or drop the other one by bloom_register_drop()."),
+        );
+    }
     if length > LONGEST {
         let hint = match is_given {
             true => "Give it a shorter name.",
@@ -411,6 +414,7 @@ fn make_tables(
         session.run(&sql!("ALTER TABLE {oid} OWNER TO {owner}"), &[]);
     }
     let [register, keys, closed] = oids;
+    grant_reading(session, table, register);
     let about = [
         (register, "register of the records of another table"),
         (keys, "keys of the records of a register"),
@@ -450,16 +454,47 @@ fn make_triggers(
     }
 }
 
-/// Makes the triggers fire in every session again.
-pub fn enable_trigger(register: &Register) {
+/// Drops the triggers of a table that keep this register, or one that there is no longer.
+fn drop_triggers(session: &Session, table: pg_sys::Oid, register: pg_sys::Oid) {
+    let names = sql!(
+        "SELECT t.tgname FROM pg_catalog.pg_trigger AS t JOIN pg_catalog.pg_proc AS p ON p.oid OPERATOR(pg_catalog.=) t.tgfoid \
+        WHERE t.tgrelid OPERATOR(pg_catalog.=) $1 AND NOT t.tgisinternal AND t.tgnargs OPERATOR(pg_catalog.=) 1 \
+        AND p.prosrc OPERATOR(pg_catalog.=) 'bloom_register_keep_wrapper' AND COALESCE(pg_catalog.to_regclass(\
+        pg_catalog.convert_from(pg_catalog.substr(t.tgargs, 1, pg_catalog.length(t.tgargs) OPERATOR(pg_catalog.-) 1), \
+        pg_catalog.getdatabaseencoding()))::pg_catalog.oid, $2) OPERATOR(pg_catalog.=) $2"
+    );
+    let parameters = [table, register].map(|oid| (pg_sys::OIDOID, oid.into()));
+    let mut triggers: Vec<CString> = Vec::new();
+    session.each(&names, &parameters, |row| {
+        triggers.extend(row.name(0).map(CStr::to_owned));
+    });
+    for trigger in triggers {
+        session.run(&sql!("DROP TRIGGER {trigger} ON {table}"), &[]);
+    }
+}
+
+/// Makes the triggers of a register anew, called like it. `function` is one of this extension.
+pub fn mend_triggers(register: &Register, function: pg_sys::Oid) {
     let session = Session::begin(false);
-    let (table, name) = (register.relation, catalog::name(register.oid));
-    for suffix in ["_row", "_truncate"] {
-        let trigger = suffixed(&name, suffix);
-        session.run(
-            &sql!("ALTER TABLE {table} ENABLE ALWAYS TRIGGER {trigger}"),
-            &[],
-        );
+    drop_triggers(&session, register.relation, register.oid);
+    make_triggers(&session, register.relation, register.oid, function);
+}
+
+/// Lets those read the register's row who may read all of the table.
+fn grant_reading(session: &Session, table: pg_sys::Oid, register: pg_sys::Oid) {
+    let readers = sql!(
+        "SELECT DISTINCT CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(\
+        pg_catalog.pg_get_userbyid(a.grantee)) END FROM pg_catalog.pg_class AS c, pg_catalog.aclexplode(c.relacl) AS a \
+        WHERE c.oid OPERATOR(pg_catalog.=) $1 AND NOT c.relrowsecurity AND a.privilege_type OPERATOR(pg_catalog.=) 'SELECT' \
+        AND a.grantee OPERATOR(pg_catalog.<>) c.relowner"
+    );
+    let mut grantees: Vec<Vec<u8>> = Vec::new();
+    session.each(&readers, &[(pg_sys::OIDOID, table.into())], |row| {
+        grantees.extend(row.bytes(0).map(|name| name.bytes().to_vec()));
+    });
+    for grantee in grantees {
+        let grantee = Sql::new("").expression(&grantee);
+        session.run(&sql!("GRANT SELECT ON {register} TO {grantee}"), &[]);
     }
 }
 

@@ -9,7 +9,7 @@ use pgrx::{pg_sys, IntoDatum};
 
 use super::stored::Register;
 use super::texts::RecordTexts;
-use crate::models::{object_of, reading_fields, record};
+use crate::models::{min_probability, object_of, reading_fields, record};
 use pg::catalog::privileges::{current_user, may_select};
 use pg::error::{raise, sql_error};
 use pg::function::arguments::Arguments;
@@ -48,7 +48,7 @@ fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let register = open(arguments.oid(0));
     // SAFETY: the call's; the jsonb lives as long as it.
     let object = unsafe { object_of(arguments, 1, as_json(fcinfo, arguments.given(1))) };
-    let least = arguments.threshold(2);
+    let least = min_probability(arguments, 2);
     let limit = arguments.datum(3).map(|limit| limit.value() as i32);
     if let Some(limit) = limit.filter(|&limit| limit < 1) {
         raise(
