@@ -1906,6 +1906,11 @@ CREATE FUNCTION bloom_register_check(register regclass, repair boolean DEFAULT f
 COMMENT ON FUNCTION bloom_register_check(regclass, boolean) IS
     'compares what a register has with what a new one would have; with repair the keys are written anew, and closed blocks may open';
 
+CREATE FUNCTION bloom_register_guard(register regclass, min_probability float8, action text, VARIADIC options text[] DEFAULT '{}') RETURNS name
+    VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_guard_wrapper';
+COMMENT ON FUNCTION bloom_register_guard(regclass, float8, text, text[]) IS
+    'creates a trigger bloom_guard on a register''s table that rejects, warns of, skips or flags rows that are probably the same as one that is there, by the register''s model; returns the name of the trigger';
+
 -- Where to begin
 
 CREATE FUNCTION bloom_suggest(rel regclass) RETURNS TABLE (step integer, topic text, reason text, statement text)

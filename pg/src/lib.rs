@@ -28,6 +28,7 @@ pub mod output;
 pub mod progress;
 pub mod relation;
 pub mod reserve;
+pub mod row;
 pub mod session;
 pub mod session_state;
 pub mod sql;

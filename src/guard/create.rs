@@ -18,6 +18,8 @@ use super::compare::ComparedTable;
 use super::options::GuardOptions;
 use super::prepared::{check_key, names_own, PreparedGuard};
 use super::tables::{find_table, signature_column, PartitionTree};
+use crate::models::min_probability;
+use crate::register::Register;
 use access::SignatureType;
 use pg::catalog::privileges::{current_user, may};
 use pg::error::{sql_error, OrRaise, Tell};
@@ -27,6 +29,7 @@ use pg::relation::OpenRelation;
 use pg::session::acting_user::owned_throughout;
 use pg::session::{not_during_recovery, read, Session, BATCH};
 use pg::sql::{literal, Sql};
+use pg::values::text::to_database;
 use pg::values::varlena::NewValue;
 use pg::{catalog, check_for_interrupts, entry, relation, sql};
 use types::{Bloom, Elements};
@@ -44,6 +47,43 @@ fn bloom_guard_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(unsafe { run(fcinfo) }.or_raise())
 }
 
+/// `(register regclass, min_probability float8, action text, VARIADIC options text[]) RETURNS name`
+///
+/// Creates a trigger that compares by the register's model, as [`bloom_guard_create`] does by signatures.
+///
+/// Errors: those of [`bloom_guard_create`]; it is no register.
+#[entry(volatile, called_on_null, parallel_unsafe)]
+fn bloom_register_guard(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    not_during_recovery(c"bloom_register_guard()");
+    // SAFETY: the server calls this function with the record of the call, which has the arguments as they are declared, and
+    // its function.
+    NewValue(unsafe { of_register(fcinfo) }.or_raise())
+}
+
+/// # Safety
+/// `fcinfo` is that of a running call of [`bloom_register_guard`].
+unsafe fn of_register(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
+    // SAFETY: the caller's. A function runs with a snapshot.
+    let (given, function, snapshot) = unsafe {
+        let function = (*(*fcinfo).flinfo).fn_oid;
+        let snapshot = pg_sys::GetActiveSnapshot();
+        (Arguments::new(fcinfo), function, snapshot)
+    };
+    let register = Register::open(given.oid(0), snapshot);
+    let probability = min_probability(given, 1);
+    // SAFETY: an array of texts.
+    let options = unsafe { option_texts(given.given(3), "bloom_register_guard")? };
+    let text = |text: String| CString::new(to_database(&text)).unwrap_or_default();
+    let mut arguments = vec![
+        register.key.name.clone(),
+        text(probability.to_string()),
+        text(given.text(2)),
+    ];
+    arguments.extend(options);
+    arguments.extend([c"register".to_owned(), catalog::quoted(register.oid)]);
+    create(register.relation, &arguments, function)
+}
+
 /// # Safety
 /// `fcinfo` is that of a running call of [`bloom_guard_create`].
 unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
@@ -54,7 +94,16 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
         let table = pg_sys::Oid::from(datum(given, 0, "rel")?.value() as u32);
         (table, of_trigger(given)?, (*(*fcinfo).flinfo).fn_oid)
     };
-    let options = GuardOptions::parse(&arguments)?;
+    create(table, &arguments, function)
+}
+
+/// Creates the trigger that has these arguments. `function` is one of this extension.
+fn create(
+    table: pg_sys::Oid,
+    arguments: &[CString],
+    function: pg_sys::Oid,
+) -> Result<pg_sys::Datum> {
+    let options = GuardOptions::parse(arguments)?;
     check_may_create(table)?;
     // CREATE TRIGGER takes the same lock. What is checked under it stays true until the trigger is created.
     relation::lock(table, pg_sys::ShareRowExclusiveLock);
@@ -108,13 +157,29 @@ unsafe fn of_trigger(given: Arguments) -> Result<Vec<CString>> {
             CString::new(digits).expect("no zero bytes"),
             text(action),
         ];
-        for option in Elements::new(options).or_raise().iter() {
-            let message = "options of bloom_guard_create must not contain null values";
-            let null = || sql_error(ERRCODE_NULL_VALUE_NOT_ALLOWED, message);
-            let option = option.ok_or_else(null)?;
-            arguments.push(text(option));
-        }
+        arguments.extend(option_texts(options, "bloom_guard_create")?);
         Ok(arguments)
+    }
+}
+
+/// The texts of an array, for a function of this name.
+///
+/// Errors: one is NULL (22004).
+///
+/// # Safety
+/// `options` is an array of texts.
+unsafe fn option_texts(options: pg_sys::Datum, function: &str) -> Result<Vec<CString>> {
+    // SAFETY: the caller's; the server makes a new zero-terminated string of a text.
+    unsafe {
+        let text = |option: Option<pg_sys::Datum>| {
+            let message = || format!("options of {function} must not contain null values");
+            let null = || sql_error(ERRCODE_NULL_VALUE_NOT_ALLOWED, message());
+            let string = pg_sys::text_to_cstring(option.ok_or_else(null)?.cast_mut_ptr());
+            Ok(CStr::from_ptr(string).to_owned())
+        };
+        let options = Elements::new(options).or_raise();
+        let texts = options.iter().map(text).collect();
+        texts
     }
 }
 
@@ -248,7 +313,7 @@ const BLOCKS: f64 = 2000.0;
 ///
 /// Errors: what a query of the signatures fails with.
 fn warn_of_full_signatures(guard: &PreparedGuard) -> Result<()> {
-    if guard.options.verify.is_some() {
+    if guard.options.verify.is_some() || guard.options.register.is_some() {
         return Ok(());
     }
     warn_of_full(guard, guard.top, &guard.options.column)?;
@@ -260,7 +325,7 @@ fn warn_of_full_signatures(guard: &PreparedGuard) -> Result<()> {
 
 fn warn_of_full(guard: &PreparedGuard, table: pg_sys::Oid, column: &CStr) -> Result<()> {
     let found = signature_column(table, column, None)?;
-    let is_filter = found.of_type == SignatureType::Filter;
+    let is_filter = found.of_type == Some(SignatureType::Filter);
     if !is_filter || !may_read_columns(table, &[found.number], current_user()) {
         return Ok(());
     }

@@ -8,7 +8,7 @@
 //! - [`actions`]: what is done about a row: refused, warned of, left out, or written down, and with whose rights.
 //!
 //! The trigger puts them together:
-//! - [`options`]: its arguments. [`tables`]: tables, partitions, columns and primary keys. [`row`]: a row of a table.
+//! - [`options`]: its arguments. [`tables`]: tables, partitions, columns and primary keys.
 //! - [`prepared`]: all that it needs to know before it can check a row. [`trigger`]: which version of which row is
 //!   checked. [`partition_moves`]: rows on their way between partitions.
 //! - [`create`]: `bloom_guard_create`. [`blocklist`]: `bloom_blocklist`.
@@ -21,6 +21,6 @@ mod create;
 mod options;
 mod partition_moves;
 mod prepared;
-mod row;
+
 mod tables;
 mod trigger;

@@ -30,6 +30,8 @@ pub struct GuardOptions {
     pub list: Option<TableName>,
     /// The table of what people have decided about pairs.
     pub decisions: Option<TableName>,
+    /// The register by whose model rows are compared.
+    pub register: Option<TableName>,
     /// The columns in which rows must be equal to be compared, none if all rows are compared. They are columns of the
     /// guarded table and of the one that is searched.
     pub within: Vec<CString>,
@@ -57,6 +59,7 @@ impl GuardOptions {
                 .as_deref()
                 .map_or(Ok(Vec::new()), parse_columns)?,
             decisions: table(&arguments.decisions)?,
+            register: table(&arguments.register)?,
             arguments,
         })
     }

@@ -13,10 +13,10 @@ use super::candidates::scan::updater;
 use super::candidates::RowTid;
 use super::compare::ComparedRow;
 use super::prepared::PreparedGuard;
-use super::row::{header, FetchedRow, Row};
 use super::trigger::TriggerCall;
 use pg::ffi;
 use pg::relation::OpenRelation;
+use pg::row::{header, FetchedRow, Row};
 use pg::session_state::map_bytes;
 use pg::values::varlena::Varlena;
 

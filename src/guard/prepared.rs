@@ -16,7 +16,7 @@ use pgrx::{pg_sys, PgLogLevel};
 use super::actions::written_table::{SkippedTable, WrittenTable};
 use super::candidates::index::SearchTarget;
 use super::compare::decisions::DecisionTable;
-use super::compare::{Comparator, ComparedTable};
+use super::compare::{searched_column, Comparator, ComparedTable};
 use super::options::GuardOptions;
 use super::tables::{
     self, check_comparable, find_table, lock_table, signature_column, PartitionTree,
@@ -118,7 +118,7 @@ impl PreparedGuard {
         tables::lock(top);
         let wanted = options.searched_column();
         let tree = PartitionTree::new(searched, false)?;
-        tree.check_storage(wanted)?;
+        tree.check_storage(searched_column(searched, &options, wanted)?.number)?;
         if options.list.is_some() {
             let column = signature_column(searched, wanted, None)?;
             check_comparable((table, own.signature), (searched, column))?;
@@ -151,6 +151,7 @@ impl PreparedGuard {
         let decisions = decisions.transpose()?;
         let mut watched: HashSet<_> = tree.all.iter().copied().collect();
         watched.extend([table, top]);
+        watched.extend(comparator.watched());
         watched.extend(targets.iter().filter_map(|t| Some(t.index.as_ref()?.oid)));
         watched.extend(targets.iter().filter_map(|t| t.bulk_index));
         watched.extend(review.as_ref().map(|review| review.oid));
@@ -223,7 +224,8 @@ fn disclosed(
 
 /// Warns once in a session of each table that is searched without an index.
 fn warn_of_missing_indexes(targets: &[SearchTarget], trigger: &CStr) {
-    for target in targets.iter().filter(|t| t.index.is_none()) {
+    let unserved = |t: &&SearchTarget| t.index.is_none() && t.table.signature.of_type.is_some();
+    for target in targets.iter().filter(unserved) {
         let (table, column) = (target.table.oid, target.table.signature.number);
         if !WARNED.with_borrow_mut(|warned| warned.insert(table)) {
             continue;

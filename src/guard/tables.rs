@@ -11,13 +11,13 @@ use pgrx::PgSqlErrorCode::{
 };
 
 use super::options::TableName;
-use super::row::Row;
 use access::SignatureType;
 use pg::catalog::{self, storage::is_read_from};
 use pg::memory::in_scratch;
 use pg::message::words;
 use pg::output::text_form;
 use pg::relation::{self, OpenRelation};
+use pg::row::Row;
 use pg::{check_for_interrupts, ffi};
 use types::objects::{is_bits, is_signature};
 
@@ -111,11 +111,10 @@ impl PartitionTree {
     /// Whether the rows can be searched by this column in the tables' own storage.
     ///
     /// Errors: the rows are not in the tables themselves, or are kept by another access method than heap (0A000).
-    pub fn check_storage(&self, column: &CStr) -> Result<()> {
+    pub fn check_storage(&self, column: i16) -> Result<()> {
         let top = self.all[0];
         let mut leaves = self.leaves.iter().copied();
         leaves.try_for_each(check_access_method)?;
-        let column = signature_column(top, column, None)?.number;
         let is_partitioned = catalog::kind(top) == pg_sys::RELKIND_PARTITIONED_TABLE;
         let leaves = self.leaves.iter().copied();
         // SAFETY: `top` is a table with this column, and locked. The guard runs in a statement, so a snapshot is
@@ -170,11 +169,12 @@ pub fn lock(table: pg_sys::Oid) {
     relation::lock(table, pg_sys::AccessShareLock);
 }
 
-/// A column of signatures.
+/// A column of signatures, or another one by which rows are found.
 #[derive(Clone, Copy)]
 pub struct SignatureColumn {
     pub number: i16,
-    pub of_type: SignatureType,
+    /// `None`: the column has the keys of a register, by which its rows are found.
+    pub of_type: Option<SignatureType>,
 }
 
 /// The column of signatures that has this name: of this type, or of either.
@@ -193,7 +193,10 @@ pub fn signature_column(
         _ => None,
     };
     if let Some(of_type) = of_type.filter(|&of_type| wanted.is_none_or(|w| w == of_type)) {
-        return Ok(SignatureColumn { number, of_type });
+        return Ok(SignatureColumn {
+            number,
+            of_type: Some(of_type),
+        });
     }
     let wanted = match wanted {
         Some(SignatureType::Filter) => c"bloom",
@@ -213,7 +216,7 @@ pub fn check_comparable(
 ) -> Result<()> {
     let [(ours, modifier), (theirs, of_theirs)] =
         [(table, column), (other, of_other)].map(|(t, c)| catalog::base_type(t, c.number));
-    let is_bits = column.of_type == SignatureType::Bits;
+    let is_bits = column.of_type == Some(SignatureType::Bits);
     let are_of_one_size = modifier == of_theirs || modifier < 0 || of_theirs < 0;
     if column.of_type == of_other.of_type && (are_of_one_size || !is_bits) {
         return Ok(());

@@ -14,11 +14,12 @@ use super::compare::Comparability;
 use super::options::GuardOptions;
 use super::partition_moves;
 use super::prepared::{self, PreparedGuard};
-use super::row::{is_live, is_of_this_transaction, newest, Row};
+use pg::catalog;
 use pg::entry;
 use pg::function::trigger::{self, protocol_violated};
 use pg::message::words;
-use pg::values::varlena::{is_same_varlena, NewValue};
+use pg::row::{is_live, is_of_this_transaction, newest, Row};
+use pg::values::varlena::{is_same_value, NewValue};
 
 /// `() RETURNS trigger`
 ///
@@ -239,11 +240,21 @@ fn after(call: &TriggerCall, guard: &PreparedGuard) -> Result<()> {
 /// Whether two versions of a row have the same in the columns that the comparator reads.
 fn is_same(guard: &PreparedGuard, a: &Row, b: &Row) -> bool {
     let (a, b) = (guard.own.row(a), guard.own.row(b));
-    a.values().zip(b.values()).all(|values| match values {
-        // SAFETY: a column that a comparator reads is of a type with varlenas.
-        (Some(a), Some(b)) => unsafe { is_same_varlena(a, b) },
-        (a, b) => a.is_none() && b.is_none(),
-    })
+    let types = guard.own.columns.iter().map(|&column| {
+        let (mut length, mut by_value) = (0, false);
+        let of_type = catalog::column_type(guard.own.oid, column);
+        // SAFETY: a catalog look-up of a type that exists.
+        unsafe { pg_sys::get_typlenbyval(of_type, &mut length, &mut by_value) };
+        (length, by_value)
+    });
+    let values = a.values().zip(b.values());
+    values
+        .zip(types)
+        .all(|(values, (length, by_value))| match values {
+            // SAFETY: two values of the column's type.
+            (Some(a), Some(b)) => unsafe { is_same_value(a, b, by_value, length) },
+            (a, b) => a.is_none() && b.is_none(),
+        })
 }
 
 /// Whether an UPDATE leaves it open with which rows a row is compared: it is equal to the same ones, or to none, in the
@@ -273,6 +284,9 @@ fn check(
     };
     rights::check_owner(guard)?;
     let is_before = guard.options.action.is_before();
+    if !is_before {
+        guard.comparator.keep(guard.own.row(row));
+    }
     if let Some(own) = own.filter(|_| !is_before) {
         let trigger = (call.trigger().tgoid, call.fires_for_every_update());
         // SAFETY: the trigger's table is open, and the row is in it, with its index entries.

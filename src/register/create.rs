@@ -96,8 +96,10 @@ fn bloom_register_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     ];
     session.run(&row_statement(register), &values);
     make_triggers(&session, table, register, function);
-    let register_now = latest(register);
-    fill_and_index(&session, &register_now);
+    // SAFETY: the row of the register is to be seen.
+    unsafe { pg_sys::CommandCounterIncrement() };
+    let made = Register::latest(register, table).or_raise();
+    fill_and_index(&session, &made);
     NewValue(pg_sys::Datum::from(register))
 }
 
@@ -495,18 +497,6 @@ fn grant_reading(session: &Session, table: pg_sys::Oid, register: pg_sys::Oid) {
     for grantee in grantees {
         let grantee = Sql::new("").expression(&grantee);
         session.run(&sql!("GRANT SELECT ON {register} TO {grantee}"), &[]);
-    }
-}
-
-/// The register as it is now.
-fn latest(oid: pg_sys::Oid) -> std::rc::Rc<Register> {
-    // SAFETY: the snapshot is registered as long as it is used.
-    unsafe {
-        pg_sys::CommandCounterIncrement();
-        let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
-        let register = Register::open(oid, snapshot);
-        pg_sys::UnregisterSnapshot(snapshot);
-        register
     }
 }
 

@@ -19,3 +19,5 @@ mod stored;
 mod texts;
 mod trigger;
 mod why;
+
+pub use stored::Register;

@@ -26,6 +26,7 @@ use pg::relation::OpenRelation;
 use pg::session_state::map_bytes;
 use pg::values::jsonb::json_text;
 use pg::values::text::readable;
+use pg::values::varlena::is_same_value;
 use pg::{ffi, sql};
 
 /// The columns of a register's row.
@@ -94,7 +95,7 @@ impl KeyType {
     /// Both are of this type.
     pub unsafe fn is_same(self, a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
         // SAFETY: the caller's.
-        unsafe { ffi::datum_image_eq(a, b, self.by_value, self.length.into()) }
+        unsafe { is_same_value(a, b, self.by_value, self.length) }
     }
 
     /// A copy in the current memory context, in one piece.

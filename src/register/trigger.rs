@@ -10,6 +10,8 @@ use pgrx::PgSqlErrorCode::{
     ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_NOT_NULL_VIOLATION, ERRCODE_UNDEFINED_TABLE,
 };
 
+use std::rc::Rc;
+
 use super::fill::empty;
 use super::stored::Register;
 use pg::entry;
@@ -17,7 +19,8 @@ use pg::error::{sql_error, OrRaise};
 use pg::ffi;
 use pg::function::trigger::{protocol_violated, TriggerCall};
 use pg::message::words;
-use pg::values::varlena::NewValue;
+use pg::row::{is_live, newest, Row};
+use pg::values::varlena::{is_same_value, NewValue};
 
 /// `() RETURNS trigger`
 ///
@@ -51,28 +54,23 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<()> {
         )
         .hint("Such triggers are made by bloom_register_create()."));
     }
+    let row = |slot| {
+        // SAFETY: the slot holds a row of the trigger's table, which is open, as long as the call runs.
+        unsafe { Row::new(call.tg_relation, slot, std::ptr::null_mut()) }
+    };
     let (first, second) = (call.tg_trigslot, call.tg_newslot);
     let [old, new] = match call.event() {
-        pg_sys::TRIGGER_EVENT_INSERT => [None, Some(first)],
-        pg_sys::TRIGGER_EVENT_DELETE => [Some(first), None],
-        _ => [Some(first), Some(second)],
+        pg_sys::TRIGGER_EVENT_INSERT => [None, Some(row(first))],
+        pg_sys::TRIGGER_EVENT_DELETE => [Some(row(first)), None],
+        _ => [Some(row(first)), Some(row(second))],
     };
-    let change = Change {
-        register: &register,
-        call: &call,
-    };
-    if let [Some(old), Some(new)] = [old, new] {
-        if change.is_of_others(old, new) {
-            return Ok(());
-        }
-    }
-    change.keep(old, new)
+    register.keep(old.as_ref(), new.as_ref())
 }
 
 /// The register that the trigger's argument names.
 ///
 /// Errors: there is none; it is of another table.
-fn register_of(call: &TriggerCall) -> Result<std::rc::Rc<Register>> {
+fn register_of(call: &TriggerCall) -> Result<Rc<Register>> {
     let args = call.args();
     let [name] = &args[..] else {
         return Err(protocol_violated(
@@ -80,9 +78,8 @@ fn register_of(call: &TriggerCall) -> Result<std::rc::Rc<Register>> {
         )
         .hint("Such triggers are made by bloom_register_create()."));
     };
-    // SAFETY: a C string. The parts of the name are looked up as in a query, and no relation is not an error. The snapshot
-    // is registered as long as it is used, since a transaction may have an older one than the register.
-    unsafe {
+    // SAFETY: a C string. The parts of the name are looked up as in a query, and no relation is not an error.
+    let oid = unsafe {
         let names = pg_sys::stringToQualifiedNameList(
             name.as_ptr(),
             #[cfg(not(feature = "pg15"))]
@@ -91,120 +88,159 @@ fn register_of(call: &TriggerCall) -> Result<std::rc::Rc<Register>> {
         let variable = pg_sys::makeRangeVarFromNameList(names);
         let (flags, none) = (pg_sys::RVROption::RVR_MISSING_OK, std::ptr::null_mut());
         let lock = pg_sys::NoLock as i32;
-        let oid = pg_sys::RangeVarGetRelidExtended(variable, lock, flags, None, none);
-        if oid == pg_sys::InvalidOid {
-            let (trigger, table) = (call.trigger_name(), call.table());
-            return Err(sql_error(
-                ERRCODE_UNDEFINED_TABLE,
-                words!("register \"{name}\" of trigger \"{trigger}\" on table \"{table}\" does not exist"),
-            )
-            .detail("It was dropped or renamed by other means than the functions for registers.")
-            .hint(words!("Name it as it was, or drop the triggers of the table that are called like it.")));
-        }
-        let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
-        let register = Register::open(oid, snapshot);
-        pg_sys::UnregisterSnapshot(snapshot);
-        if register.relation == call.table() {
+        pg_sys::RangeVarGetRelidExtended(variable, lock, flags, None, none)
+    };
+    if oid == pg_sys::InvalidOid {
+        let (trigger, table) = (call.trigger_name(), call.table());
+        return Err(sql_error(
+            ERRCODE_UNDEFINED_TABLE,
+            words!(
+                "register \"{name}\" of trigger \"{trigger}\" on table \"{table}\" does not exist"
+            ),
+        )
+        .detail("It was dropped or renamed by other means than the functions for registers.")
+        .hint(words!(
+            "Name it as it was, or drop the triggers of the table that are called like it."
+        )));
+    }
+    Register::latest(oid, call.table())
+}
+
+impl Register {
+    /// A register as it is now, whatever the transaction sees: it may be younger than its snapshot.
+    ///
+    /// Errors: it is not one of this table; those of [`Register::open`].
+    pub fn latest(oid: pg_sys::Oid, table: pg_sys::Oid) -> Result<Rc<Register>> {
+        // SAFETY: the snapshot is registered as long as it is used.
+        let register = unsafe {
+            let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
+            let register = Register::open(oid, snapshot);
+            pg_sys::UnregisterSnapshot(snapshot);
+            register
+        };
+        if register.relation == table {
             return Ok(register);
         }
-        let (trigger, table) = (call.trigger_name(), call.table());
         Err(sql_error(
             ERRCODE_INVALID_OBJECT_DEFINITION,
-            words!("register \"{oid}\" of trigger \"{trigger}\" is not one of table \"{table}\""),
+            words!("register \"{oid}\" is not one of table \"{table}\""),
         )
-        .hint("Drop the trigger, and make a register of the table by bloom_register_create()."))
-    }
-}
-
-/// A row that was changed.
-struct Change<'a> {
-    register: &'a Register,
-    call: &'a TriggerCall,
-}
-
-type Slot = *mut pg_sys::TupleTableSlot;
-
-impl Change<'_> {
-    /// The value of a column; `None` for NULL.
-    fn value(&self, slot: Slot, column: i16) -> Option<pg_sys::Datum> {
-        let mut null = false;
-        // SAFETY: the slot holds a row of the trigger's table, and the server refuses the number of a column that it has not.
-        let value = unsafe { pg_sys::slot_getattr(slot, column.into(), &mut null) };
-        (!null).then_some(value)
+        .hint("Make a register of the table by bloom_register_create()."))
     }
 
     /// Whether an UPDATE leaves alone what the register has of a row.
-    fn is_of_others(&self, old: Slot, new: Slot) -> bool {
-        let mut columns = self
-            .register
-            .numbers
-            .iter()
-            .chain([&self.register.key_number]);
+    fn is_of_others(&self, old: &Row, new: &Row) -> bool {
+        let mut columns = self.numbers.iter().chain([&self.key_number]);
         // SAFETY: an open relation has a descriptor, with as many columns as it says.
-        let form = |column: i16| unsafe {
-            &*ffi::attribute((*self.call.tg_relation).rd_att, i32::from(column) - 1)
-        };
-        columns.all(
-            |&column| match [old, new].map(|slot| self.value(slot, column)) {
-                // SAFETY: two values of the column's type.
-                [Some(a), Some(b)] => unsafe {
-                    let form = form(column);
-                    ffi::datum_image_eq(a, b, form.attbyval, form.attlen.into())
-                },
-                [None, None] => true,
-                _ => false,
+        let form =
+            |column: i16| unsafe { &*ffi::attribute((*new.table).rd_att, i32::from(column) - 1) };
+        columns.all(|&column| match [old, new].map(|row| row.get(column)) {
+            // SAFETY: two values of the column's type.
+            [Some(a), Some(b)] => unsafe {
+                let form = form(column);
+                is_same_value(a, b, form.attbyval, form.attlen)
             },
-        )
+            [None, None] => true,
+            _ => false,
+        })
     }
 
     /// The key of a row, and its keys in the register.
     ///
     /// Errors: the key is NULL.
-    fn keys(&self, slot: Option<Slot>) -> Result<Option<(pg_sys::Datum, Vec<i64>)>> {
-        let Some(slot) = slot else { return Ok(None) };
-        let register = self.register;
-        let Some(id) = self.value(slot, register.key_number) else {
+    fn of_row(&self, row: &Row) -> Result<(pg_sys::Datum, Vec<i64>)> {
+        let Some(id) = row.get(self.key_number) else {
             return Err(sql_error(
                 ERRCODE_NOT_NULL_VIOLATION,
-                words!("null value in column \"{register.key.name}\" of table \"{register.relation}\", which is the key of register \"{register.oid}\""),
+                words!(
+                    "null value in column \"{self.key.name}\" of table \"{self.relation}\", which is the \
+                    key of register \"{self.oid}\""
+                ),
             ));
         };
-        // SAFETY: the slot holds a row of the table, which is open.
-        let record = unsafe { register.texts.of_row(self.call.tg_relation, slot) };
-        Ok(Some((id, register.keys_of(&record))))
+        // SAFETY: a row of the table, which is open.
+        let record = unsafe { self.texts.of_row(row.table, row.slot) };
+        Ok((id, self.keys_of(&record)))
     }
 
-    /// Deletes the keys that a record has no longer, and adds those that are new.
-    fn keep(&self, old: Option<Slot>, new: Option<Slot>) -> Result<()> {
-        let (old, new) = (self.keys(old)?, self.keys(new)?);
-        let register = self.register;
-        // SAFETY: two keys of the register's type.
-        let is_same_id = matches!((&old, &new), (Some((a, _)), Some((b, _)))
-            if unsafe { register.key_type.is_same(*a, *b) });
-        let keys = |of: &Option<(_, Vec<i64>)>| of.as_ref().map_or(Vec::new(), |of| of.1.clone());
-        let (of_old, of_new) = (keys(&old), keys(&new));
-        let is_in = |keys: &[i64], key: &i64| is_same_id && keys.binary_search(key).is_ok();
-        let gone: Vec<i64> = of_old
-            .iter()
-            .copied()
-            .filter(|key| !is_in(&of_new, key))
-            .collect();
-        let added: Vec<i64> = of_new
-            .iter()
-            .copied()
-            .filter(|key| !is_in(&of_old, key))
-            .collect();
-        if let Some((id, _)) = old.filter(|_| !gone.is_empty()) {
-            register.delete_keys(&gone, id);
+    /// Deletes the keys that a row has no longer, and adds those that are missing.
+    ///
+    /// A trigger that fires before may have changed the row once more, and the register has heard of that first. So what is
+    /// kept are the keys of the newest version, whichever of its changes is reported.
+    ///
+    /// Errors: a key is NULL.
+    fn keep(&self, old: Option<&Row>, new: Option<&Row>) -> Result<()> {
+        if let (Some(old), Some(new)) = (old, new) {
+            if self.is_of_others(old, new) {
+                return Ok(());
+            }
         }
-        if let Some((id, _)) = new.filter(|_| !added.is_empty()) {
-            register.add_keys(&added, id);
+        let newest = match new {
+            Some(new) if !is_live(new) => Some(newest(new)),
+            _ => None,
+        };
+        let stays: Option<&Row> = match &newest {
+            None => new,
+            Some(newest) => newest.as_ref().map(|newest| &**newest),
+        };
+        let stays = stays.map(|row| self.of_row(row)).transpose()?;
+        let was = old.into_iter().chain(new.filter(|_| newest.is_some()));
+        for row in was {
+            let (id, mut keys) = self.of_row(row)?;
+            if let Some((id_now, keys_now)) = &stays {
+                // SAFETY: two keys of the register's type.
+                if unsafe { self.key_type.is_same(id, *id_now) } {
+                    keys.retain(|key| keys_now.binary_search(key).is_err());
+                }
+            }
+            self.delete_keys(&keys, id);
+        }
+        if let Some((id, keys)) = stays {
+            self.add_keys(&keys, id);
         }
         Ok(())
     }
-}
 
-impl Register {
+    /// Adds the keys of a row that is in the table, where they are missing.
+    pub fn keep_row(&self, row: &Row) {
+        let (id, keys) = self.of_row(row).or_raise();
+        self.add_keys(&keys, id);
+    }
+
+    /// The records that have one of these keys in an open block, but for `own`, also those of transactions that have not
+    /// ended: their keys, in an order that does not depend on where rows are.
+    pub fn candidate_ids(&self, keys: &[i64], own: Option<pg_sys::Datum>) -> Vec<pg_sys::Datum> {
+        // SAFETY: the snapshot is zeroed but for its type, as InitDirtySnapshot() leaves it, and lives as long as the memory of
+        // the call. The other one is a constant of the server's.
+        let (dirty, now) = unsafe {
+            let dirty: pg_sys::Snapshot = pg_sys::palloc0(size_of::<pg_sys::SnapshotData>()).cast();
+            (*dirty).snapshot_type = pg_sys::SnapshotType::SNAPSHOT_DIRTY;
+            (dirty, now())
+        };
+        let (mut closed, mut reader) = (self.closed.read(now), self.keys.read(dirty));
+        let mut ids = std::collections::BTreeMap::new();
+        for &key in keys {
+            if closed.has(key) {
+                continue;
+            }
+            reader.each(key, |row| {
+                let id = row.id().filter(|&id| {
+                    // SAFETY: two keys of the register's type.
+                    own.is_none_or(|own| unsafe { !self.key_type.is_same(own, id) })
+                });
+                if let Some(id) = id {
+                    // SAFETY: of the key's type; the bytes are those of the copy.
+                    unsafe {
+                        let id = self.key_type.copy(id);
+                        ids.entry(self.key_type.bytes(id)).or_insert(id);
+                    }
+                }
+                true
+            });
+        }
+        ids.into_values().collect()
+    }
+
     /// Deletes keys of a record. Those of closed blocks may not be there.
     fn delete_keys(&self, keys: &[i64], id: pg_sys::Datum) {
         // SAFETY: a constant of the server's, which sees what this command has done, too.
@@ -226,7 +262,7 @@ impl Register {
         }
     }
 
-    /// Adds keys of a record, and closes the blocks that have as many records as they may have.
+    /// Adds keys of a record where they are missing, and closes the blocks that have as many others as they may have records.
     fn add_keys(&self, keys: &[i64], id: pg_sys::Datum) {
         // SAFETY: as above.
         let snapshot = unsafe { now() };
@@ -236,12 +272,19 @@ impl Register {
             if closed.has(key) {
                 continue;
             }
-            let (most, mut records) = (self.most_of(key), 0);
-            reader.each(key, |_| {
-                records += 1;
-                records < most
+            let (most, mut others, mut is_there) = (self.most_of(key), 0, false);
+            reader.each(key, |row| {
+                // SAFETY: both are of the key's type.
+                is_there = row
+                    .id()
+                    .is_some_and(|of_row| unsafe { self.key_type.is_same(of_row, id) });
+                others += 1;
+                !is_there && others < most
             });
-            if records < most {
+            if is_there {
+                continue;
+            }
+            if others < most {
                 writer.add(key, Some(id));
             } else {
                 closing

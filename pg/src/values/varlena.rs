@@ -153,7 +153,7 @@ pub unsafe fn stored_value<'a>(datum: pg_sys::Datum) -> StoredValue<'a> {
 ///
 /// # Safety
 /// Both are valid varlenas.
-pub unsafe fn is_same_varlena(a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
+unsafe fn is_same_varlena(a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
     // SAFETY: a varlena has as many bytes as its header says, also one that is stored elsewhere.
     unsafe {
         let stored = |datum: pg_sys::Datum| {
@@ -162,6 +162,25 @@ pub unsafe fn is_same_varlena(a: pg_sys::Datum, b: pg_sys::Datum) -> bool {
         };
         // An UPDATE that does not name the column leaves a value where it is.
         stored(a) == stored(b) || Varlena::new(a).bytes() == Varlena::new(b).bytes()
+    }
+}
+
+/// Whether two values of a type that is passed so have the same bytes.
+///
+/// # Safety
+/// Both are valid values of such a type.
+pub unsafe fn is_same_value(
+    a: pg_sys::Datum,
+    b: pg_sys::Datum,
+    by_value: bool,
+    length: i16,
+) -> bool {
+    // SAFETY: the caller's.
+    unsafe {
+        match length {
+            -1 => is_same_varlena(a, b),
+            _ => crate::ffi::datum_image_eq(a, b, by_value, length.into()),
+        }
     }
 }
 

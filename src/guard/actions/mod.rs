@@ -21,10 +21,10 @@ use pgrx::PgSqlErrorCode::ERRCODE_WARNING;
 use pgrx::{pg_sys, PgLogLevel};
 
 use super::prepared::PreparedGuard;
-use super::row::Row;
 use super::trigger::TriggerCall;
 use pg::entry;
 use pg::message::words;
+use pg::row::Row;
 
 /// Does with a row what the action says, and returns whether the row goes on. `found` has the rows that it is similar
 /// to, if they are known; `message` says so.

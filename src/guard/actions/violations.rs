@@ -15,10 +15,10 @@ use linkage::guard::similar_rows::{SimilarRow, SimilarRows};
 use super::{act, rights};
 use crate::guard::compare::Change;
 use crate::guard::prepared::PreparedGuard;
-use crate::guard::row::Row;
 use crate::guard::trigger::TriggerCall;
 use pg::catalog::privileges::current_user;
 use pg::message::{sqlstate, words};
+use pg::row::Row;
 
 /// In class 23, integrity constraint violation; PostgreSQL itself does not use it.
 const TOO_SIMILAR: c_int = sqlstate(b"23P85");
@@ -42,7 +42,11 @@ pub fn too_similar(guard: &PreparedGuard, found: Option<&SimilarRows>) -> Error 
     let primary = match &guard.options.message {
         Some(text) => text.to_bytes().to_vec(),
         None => {
-            words!("new row for relation \"{guard.top}\" is {skipped}too similar to {similar_to}")
+            let is = match guard.options.register {
+                Some(_) => "probably the same as",
+                None => "too similar to",
+            };
+            words!("new row for relation \"{guard.top}\" is {skipped}{is} {similar_to}")
         }
     };
     let hint = match &guard.decisions {
@@ -52,6 +56,9 @@ pub fn too_similar(guard: &PreparedGuard, found: Option<&SimilarRows>) -> Error 
         ),
         None if guard.is_list() => words!(
             "If the list does not mean this row, raise the threshold of trigger \"{guard.trigger}\"."
+        ),
+        None if guard.options.register.is_some() => words!(
+            "Use the existing row; if they are different, raise the probability of trigger \"{guard.trigger}\"."
         ),
         None => words!(
             "Use the existing row; if they are different, raise the threshold of trigger \"{guard.trigger}\"."
@@ -72,12 +79,18 @@ fn detail(guard: &PreparedGuard, found: &SimilarRows) -> Vec<u8> {
     let mut detail = Vec::new();
     let is_shown = |row: &&SimilarRow| rights::may_read(guard, row, user);
     for row in found.best.iter().filter(is_shown) {
-        let begin = match detail.is_empty() {
-            true => "Similarity to ",
-            false => ", to ",
+        let by_model = guard.options.register.is_some();
+        let begin = match (detail.is_empty(), by_model) {
+            (true, true) => "Probability of ",
+            (true, false) => "Similarity to ",
+            (false, true) => "; of ",
+            (false, false) => ", to ",
         };
-        let (row, similarity) = (shown(guard, row), format!("{:.4}", row.similarity));
-        detail.extend(words!("{begin}{row} is {similarity}"));
+        let (key, similarity) = (shown(guard, row), format!("{:.4}", row.similarity));
+        detail.extend(words!("{begin}{key} is {similarity}"));
+        if !row.reason.is_empty() {
+            detail.extend(words!(": {row.reason}"));
+        }
     }
     if detail.is_empty() {
         let hidden = "The similar rows are not shown, since the current user may not read them.";
@@ -122,7 +135,8 @@ pub fn check_change(call: &TriggerCall, guard: &PreparedGuard, new: &Row) -> Res
             let itself = key.map(|key| {
                 let mut itself = SimilarRows::default();
                 let table = call.table().to_u32();
-                itself.add(change.similarity, table, || key.text(new, guard.owner));
+                let key = || key.text(new, guard.owner);
+                itself.add(change.similarity, table, key, Vec::new);
                 itself
             });
             act(call, guard, new, itself.as_ref(), || {

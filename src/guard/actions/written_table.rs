@@ -12,12 +12,12 @@ use pgrx::PgSqlErrorCode::{
 };
 use pgrx::{pg_sys, IntoDatum};
 
-use crate::guard::row::Row;
 use crate::guard::tables::{name_of, wrong_type};
 use pg::catalog::{self, privileges::current_user};
 use pg::function::rows::text_datum;
 use pg::message::words;
 use pg::relation::OpenRelation;
+use pg::row::Row;
 use pg::session::acting_user::{as_owner, owned_throughout, stays_within};
 use pg::session::{SavedPlan, Session};
 use pg::sql;

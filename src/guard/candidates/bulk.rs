@@ -24,11 +24,11 @@ use crate::guard::compare::by_signature::ComparedSignature;
 use crate::guard::compare::within::WithinColumns;
 use crate::guard::compare::ComparedTable;
 use crate::guard::prepared::PreparedGuard;
-use crate::guard::row::{header, FetchedRow};
 use access::{read_meta_for, segment, SegmentReader, SigfileIndex, TailBlocks};
 use pg::error::OrRaise;
 use pg::memory::Scratch;
 use pg::relation::{self, OpenRelation};
+use pg::row::{header, FetchedRow};
 use pg::tid::Tid;
 use pg::{check_for_interrupts, ffi};
 
@@ -240,6 +240,9 @@ unsafe fn each_row(
     most: usize,
     each: &mut dyn FnMut(Tid, &ComparedSignature<'_>, u64) -> bool,
 ) {
+    let Some(of_type) = compared.signature.of_type else {
+        return;
+    };
     let last = from.block().saturating_add(4 * most as u32);
     let (mut min, mut max) = (from.pointer(), from.pointer());
     max.ip_blkid.bi_hi = (last >> 16) as u16;
@@ -278,7 +281,7 @@ unsafe fn each_row(
                 let Some(value) = row.get(compared.signature.number) else {
                     return true;
                 };
-                let signature = ComparedSignature::new(compared.signature.of_type, value);
+                let signature = ComparedSignature::new(of_type, value);
                 signature.is_empty()
                     || compared
                         .within

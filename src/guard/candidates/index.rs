@@ -6,6 +6,7 @@ use pgrx::pg_sys;
 
 use crate::guard::compare::ComparedTable;
 use access::{self, SignatureType};
+use pg::catalog;
 use pg::ffi;
 use pg::relation::OpenRelation;
 use pg::tree::{list, node};
@@ -78,9 +79,14 @@ impl SearchIndex {
     /// version of a row.
     fn new(index: &OpenRelation, table: &ComparedTable) -> Option<SearchIndex> {
         let column = table.signature.number;
-        let is_match = match table.signature.of_type {
-            SignatureType::Filter => is_match,
-            SignatureType::Bits => is_bits_match,
+        let by_key = table.signature.of_type.is_none();
+        let is_match: Box<dyn Fn(pg_sys::Oid) -> bool> = match table.signature.of_type {
+            Some(SignatureType::Filter) => Box::new(is_match),
+            Some(SignatureType::Bits) => Box::new(is_bits_match),
+            None => {
+                let equality = equality(catalog::column_type(table.oid, column));
+                Box::new(move |operator| operator == equality)
+            }
         };
         // SAFETY: an open index has its row of pg_index, with at least as many columns as key columns.
         let (form, columns) = unsafe {
@@ -88,14 +94,15 @@ impl SearchIndex {
             (form, form.indkey.values.as_slice(form.indnkeyatts as usize))
         };
         let is_whole = form.indisvalid && form.indisready && form.indislive;
-        if !is_whole || !has_every_signature(index, column) {
+        let is_other = by_key && (form.indnkeyatts != 1 || !form.indisunique);
+        if !is_whole || is_other || !has_every_signature(index, column) {
             return None;
         }
         let mut places = columns.iter().enumerate();
         let signature = places.find_map(|(i, &of_table)| {
             let has_signatures = of_table == column || is_of_constraint(index, column);
             has_signatures
-                .then(|| IndexKey::of(index, i, is_match))
+                .then(|| IndexKey::of(index, i, &is_match))
                 .flatten()
         })?;
         let equal = columns.iter().enumerate().filter_map(|(i, &of_table)| {
@@ -131,6 +138,12 @@ impl IndexKey {
             })
         }
     }
+}
+
+/// The default equality operator of a type.
+fn equality(of_type: pg_sys::Oid) -> pg_sys::Oid {
+    // SAFETY: a look-up in the type cache, whose entries stay.
+    unsafe { (*pg_sys::lookup_type_cache(of_type, pg_sys::TYPECACHE_EQ_OPR as i32)).eq_opr }
 }
 
 fn is_sigfile(index: &OpenRelation) -> bool {

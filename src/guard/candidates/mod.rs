@@ -120,8 +120,27 @@ impl SearchPass {
     ) {
         // SAFETY: a setting of this process.
         let most_bytes = unsafe { pg_sys::work_mem } as usize * 1024;
+        let mut queries = wanted.row.queries();
+        if target.index.is_none() {
+            // all rows are looked at, whatever is asked for
+            queries.truncate(1);
+        }
+        let scans = queries.into_iter();
+        for mut scan in scans.map(|query| DirtyScan::begin(target, wanted, query, start)) {
+            self.scan(&mut scan, target, (owner, most_bytes), wanted, own);
+        }
+    }
+
+    /// Goes through what one query finds.
+    fn scan(
+        &mut self,
+        scan: &mut DirtyScan<'_>,
+        target: &SearchTarget,
+        (owner, most_bytes): (pg_sys::Oid, usize),
+        wanted: SearchedRow<'_>,
+        own: Option<Tid>,
+    ) {
         let table = target.table.oid;
-        let mut scan = DirtyScan::begin(target, wanted, start);
         while let Some(state) = scan.advance() {
             if own == Some(scan.tid()) {
                 continue;
@@ -153,7 +172,8 @@ impl SearchPass {
                 self.key_bytes += key.len() + size_of::<Vec<u8>>();
                 self.keys.insert(key);
             }
-            self.found.add(similarity, table.to_u32(), key);
+            let reason = || wanted.row.reason(target.table.row(&scan.row));
+            self.found.add(similarity, table.to_u32(), key, reason);
         }
     }
 }

@@ -8,9 +8,9 @@ use pgrx::pg_sys;
 
 use super::index::{IndexKey, SearchIndex, SearchTarget};
 use super::SearchedRow;
-use crate::guard::row::{header, FetchedRow};
 use pg::memory::Scratch;
 use pg::relation::OpenRelation;
+use pg::row::{header, FetchedRow};
 use pg::tid::Tid;
 use pg::{check_for_interrupts, ffi};
 
@@ -65,10 +65,11 @@ pub struct DirtyScan<'a> {
 const FORWARD: pg_sys::ScanDirection::Type = pg_sys::ScanDirection::ForwardScanDirection;
 
 impl<'a> DirtyScan<'a> {
-    /// The target's table is locked.
+    /// `query` is one of those of the row. The target's table is locked.
     pub fn begin(
         target: &'a SearchTarget,
         wanted: SearchedRow<'a>,
+        query: pg_sys::Datum,
         start: &'a SearchStart,
     ) -> DirtyScan<'a> {
         let table = OpenRelation::locked_table(target.table.oid);
@@ -84,10 +85,7 @@ impl<'a> DirtyScan<'a> {
                     let (all, keys) = (&raw mut pg_sys::SnapshotAnyData, std::ptr::null_mut());
                     ScanSource::Table(ffi::table_beginscan(table.pointer(), all, 0, keys))
                 }
-                Some(index) => {
-                    let query = wanted.row.query();
-                    index_source(&table, index, query, wanted.within, snapshot)
-                }
+                Some(index) => index_source(&table, index, query, wanted.within, snapshot),
             };
             DirtyScan {
                 target,

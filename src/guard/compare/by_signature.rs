@@ -204,8 +204,8 @@ pub struct SignatureRow<'a> {
 }
 
 impl PreparedRow for SignatureRow<'_> {
-    fn query(&self) -> pg_sys::Datum {
-        self.signature.query(self.comparator.threshold)
+    fn queries(&self) -> Vec<pg_sys::Datum> {
+        vec![self.signature.query(self.comparator.threshold)]
     }
 
     #[inline]

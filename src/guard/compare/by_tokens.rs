@@ -107,8 +107,8 @@ struct TokenRow<'a> {
 }
 
 impl PreparedRow for TokenRow<'_> {
-    fn query(&self) -> pg_sys::Datum {
-        self.signature.query()
+    fn queries(&self) -> Vec<pg_sys::Datum> {
+        self.signature.queries()
     }
 
     fn similarity(&self, candidate: ComparedRow<'_>) -> Option<f64> {

@@ -20,7 +20,6 @@ use pgrx::PgSqlErrorCode::{
 };
 
 use crate::guard::candidates::SearchOutcome;
-use crate::guard::row::Row;
 use crate::guard::tables::wrong_type;
 use pg::catalog;
 use pg::catalog::privileges::{current_user, may_insert, may_use_schema};
@@ -30,6 +29,7 @@ use pg::memory::in_scratch;
 use pg::message::words;
 use pg::output::text_form;
 use pg::relation::OpenRelation;
+use pg::row::Row;
 use pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
 use pg::session::{QueryRow, SavedPlan, Session};
 use pg::sql;

@@ -5,23 +5,28 @@
 //! [`Comparator`], and a line in [`comparator`]. [`within`] leaves out rows that are not to be compared, [`decisions`]
 //! those that people have decided about.
 
+pub mod by_model;
 pub mod by_signature;
 pub mod by_tokens;
 pub mod decisions;
 pub mod within;
 
+use std::ffi::CStr;
+
 use base::Result;
 use pgrx::pg_sys;
 use signature::similarity::Measure;
 
+use by_model::ModelComparator;
 use by_signature::SignatureComparator;
 use by_tokens::TokenComparator;
 
 use super::options::GuardOptions;
-use super::row::Row;
-use super::tables::{check_stored, signature_column, PrimaryKey, SignatureColumn};
+use super::tables::{check_stored, column_number, signature_column, PrimaryKey, SignatureColumn};
 use access::SignatureType;
+use pg::error::internal;
 use pg::relation::OpenRelation;
+use pg::row::Row;
 use within::WithinColumns;
 
 /// How rows are compared. Its columns come in an order of its own; the first is the signature, by which candidates are
@@ -45,14 +50,28 @@ pub trait Comparator {
     /// A row that is checked; `None` if nothing is similar to it.
     fn prepare<'a>(&'a self, row: ComparedRow<'a>) -> Option<Box<dyn PreparedRow + 'a>>;
 
+    /// Makes sure that others who search find a row that is in the table, before it is searched for.
+    fn keep(&self, _row: ComparedRow<'_>) {}
+
+    /// The relations on which it depends, besides the tables that are compared.
+    fn watched(&self) -> Vec<pg_sys::Oid> {
+        Vec::new()
+    }
+
     /// What has become of a row that is changed; `None` if it could be compared with none.
     fn change(&self, old: ComparedRow<'_>, new: ComparedRow<'_>) -> Option<Change>;
 }
 
 /// A row that is checked, ready to be compared with candidates.
 pub trait PreparedRow {
-    /// What an index of signatures is asked for: a `bloom_query` or a `minhash_query` in the current memory context.
-    fn query(&self) -> pg_sys::Datum;
+    /// What an index is asked for, one after the other, in the current memory context: a `bloom_query` or a `minhash_query`,
+    /// or keys of a register.
+    fn queries(&self) -> Vec<pg_sys::Datum>;
+
+    /// In which fields a candidate agrees, in the database's encoding; empty if that is not known.
+    fn reason(&self, _candidate: ComparedRow<'_>) -> Vec<u8> {
+        Vec::new()
+    }
 
     /// The similarity to a candidate that has a signature, in [0,1]; `None` if it is below the threshold.
     ///
@@ -84,6 +103,23 @@ fn comparator(options: &GuardOptions, of_type: SignatureType) -> Box<dyn Compara
     match &options.verify {
         None => Box::new(signatures),
         Some(column) => Box::new(TokenComparator::new(options, signatures, column.clone())),
+    }
+}
+
+/// The column by which rows are found: of signatures, or of the keys of a register.
+///
+/// Errors: there is no such column (42703), or it is of another type (42804).
+pub fn searched_column(
+    table: pg_sys::Oid,
+    options: &GuardOptions,
+    name: &CStr,
+) -> Result<SignatureColumn> {
+    match &options.register {
+        None => signature_column(table, name, None),
+        Some(_) => Ok(SignatureColumn {
+            number: column_number(table, name)?,
+            of_type: None,
+        }),
     }
 }
 
@@ -126,9 +162,13 @@ impl ComparedTable {
         oid: pg_sys::Oid,
         options: &GuardOptions,
     ) -> Result<(ComparedTable, Box<dyn Comparator>)> {
-        let signature = signature_column(oid, &options.column, None)?;
+        let signature = searched_column(oid, options, &options.column)?;
         check_stored(oid, signature.number)?;
-        let comparator = comparator(options, signature.of_type);
+        let comparator = match (by_model::register(oid, options)?, signature.of_type) {
+            (Some(register), _) => Box::new(ModelComparator::new(options, &register)),
+            (None, Some(of_type)) => comparator(options, of_type),
+            (None, None) => internal!("a guard without signatures"),
+        };
         let within = WithinColumns::new(oid, &options.within, signature.number)?;
         let table = ComparedTable::new(oid, signature, within, &*comparator)?;
         Ok((table, comparator))
@@ -144,7 +184,7 @@ impl ComparedTable {
         comparator: &dyn Comparator,
     ) -> Result<ComparedTable> {
         let within = self.within.in_table(oid, &options.within)?;
-        let signature = signature_column(oid, options.searched_column(), None)?;
+        let signature = searched_column(oid, options, options.searched_column())?;
         ComparedTable::new(oid, signature, within, comparator)
     }
 

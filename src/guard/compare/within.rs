@@ -9,11 +9,11 @@ use pgrx::PgSqlErrorCode::{
     ERRCODE_DUPLICATE_COLUMN, ERRCODE_INVALID_COLUMN_REFERENCE, ERRCODE_UNDEFINED_FUNCTION,
 };
 
-use crate::guard::row::Row;
 use crate::guard::tables::{check_stored, column_number, wrong_type};
 use pg::catalog;
 use pg::ffi;
 use pg::message::words;
+use pg::row::Row;
 
 /// Columns of one table; none if all rows are compared.
 #[derive(Default)]

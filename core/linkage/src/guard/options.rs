@@ -67,10 +67,13 @@ pub struct GuardArguments {
     pub margin: Option<f64>,
     /// The name of the table of what people have decided about pairs.
     pub decisions: Option<CString>,
+    /// The name of the register by whose model rows are compared: then the column is that of its key, and the threshold a
+    /// probability.
+    pub register: Option<CString>,
 }
 
 /// The options that may stand behind the action.
-const OPTIONS: &str = "review skipped blocklist blocklist_column message keep within verify margin saturated decisions";
+const OPTIONS: &str = "review skipped blocklist blocklist_column message keep within verify margin saturated decisions register";
 
 impl GuardArguments {
     /// Errors: an argument that is not understood, or that does not fit the others.
@@ -128,6 +131,7 @@ impl GuardArguments {
             compares_full,
             margin,
             decisions: text("decisions"),
+            register: text("register"),
         };
         parsed.check()?;
         Ok(parsed)
@@ -186,6 +190,26 @@ impl GuardArguments {
                 "Name the column of tokens by option verify, or leave the option out.",
             ),
         ];
+        let of_signatures = [
+            ("blocklist", self.list.is_some()),
+            ("keep", self.keep.is_some()),
+            ("within", self.within.is_some()),
+            ("verify", self.verify.is_some()),
+            ("saturated", self.compares_full),
+        ];
+        if let Some((option, _)) = of_signatures
+            .iter()
+            .find(|(_, is_given)| *is_given && self.register.is_some())
+        {
+            return invalid(
+                &[
+                    b"option \"",
+                    option.as_bytes(),
+                    b"\" cannot be given where rows are compared by a model",
+                ],
+                "Leave the option out, or guard the table by signatures, with bloom_guard_create().",
+            );
+        }
         for (is_broken, message, hint) in rules {
             if is_broken {
                 return invalid(&[message.as_bytes()], hint);

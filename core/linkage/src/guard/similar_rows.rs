@@ -12,6 +12,8 @@ pub struct SimilarRow {
     pub table: u32,
     /// The primary key as text, or the tid as text.
     pub key: Vec<u8>,
+    /// In which fields it agrees, if that is known.
+    pub reason: Vec<u8>,
 }
 
 impl SimilarRow {
@@ -34,8 +36,14 @@ pub struct SimilarRows {
 }
 
 impl SimilarRows {
-    /// Adds a row. `key` is called only if the row may be among the best.
-    pub fn add(&mut self, similarity: f64, table: u32, key: impl FnOnce() -> Vec<u8>) {
+    /// Adds a row. `key` and `reason` are called only if the row may be among the best.
+    pub fn add(
+        &mut self,
+        similarity: f64,
+        table: u32,
+        key: impl FnOnce() -> Vec<u8>,
+        reason: impl FnOnce() -> Vec<u8>,
+    ) {
         self.count += 1;
         if self.best.len() == KEPT && self.best[KEPT - 1].similarity > similarity {
             return;
@@ -44,6 +52,7 @@ impl SimilarRows {
             similarity,
             table,
             key: key(),
+            reason: reason(),
         };
         // A row that another transaction is changing has two versions. It counts once, with the higher similarity.
         let same_row = |row: &SimilarRow| row.table == new.table && row.key == new.key;
@@ -67,7 +76,7 @@ mod tests {
     fn found(rows: &[(f64, &str)]) -> SimilarRows {
         let mut found = SimilarRows::default();
         for (similarity, key) in rows {
-            found.add(*similarity, 1, || key.as_bytes().to_vec());
+            found.add(*similarity, 1, || key.as_bytes().to_vec(), Vec::new);
         }
         found
     }
@@ -97,10 +106,10 @@ mod tests {
     #[test]
     fn another_version_of_a_row_counts_once() {
         let mut found = found(&ROWS);
-        found.add(0.95, 1, || b"a".to_vec());
+        found.add(0.95, 1, || b"a".to_vec(), Vec::new);
         assert_eq!(keys(&found), ["d", "a", "b", "b2", "c"]);
         assert_eq!(found.count, 7);
-        found.add(0.8, 1, || b"a".to_vec());
+        found.add(0.8, 1, || b"a".to_vec(), Vec::new);
         assert_eq!(keys(&found), ["d", "a", "b", "b2", "c"]);
         assert_eq!(found.count, 7);
     }
@@ -108,7 +117,7 @@ mod tests {
     #[test]
     fn the_same_key_in_another_table_is_another_row() {
         let mut found = found(&ROWS[..1]);
-        found.add(0.8, 2, || b"c".to_vec());
+        found.add(0.8, 2, || b"c".to_vec(), Vec::new);
         let tables: Vec<u32> = found.best.iter().map(|row| row.table).collect();
         assert_eq!((tables, found.count), (vec![1, 2], 2));
     }
@@ -116,7 +125,7 @@ mod tests {
     #[test]
     fn the_key_of_a_row_that_is_not_kept_is_not_asked_for() {
         let mut found = found(&ROWS);
-        found.add(0.1, 1, || panic!("asked for a key"));
+        found.add(0.1, 1, || panic!("asked for a key"), Vec::new);
         assert_eq!(found.count, 8);
     }
 }

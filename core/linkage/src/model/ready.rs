@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::keys::{RecordKeys, SearchKeys, SimilarKeys};
 use super::seen_values::SeenValues;
 use super::values::sketch::Sketch;
-use super::values::{FieldLayout, ReadValue, RowLayout};
+use super::values::{FieldLayout, ReadValue, RowLayout, EQUAL, SWAPPED, UNLIKE_LEVELS};
 use super::{FrequentLevels, MatchModel, Pattern};
 use base::{Error, Result};
 
@@ -179,6 +179,23 @@ impl ReadyModel {
             }
         }
         Ok(())
+    }
+
+    /// In which fields two records agree and differ, in words.
+    pub fn agreement(&self, pattern: Pattern) -> String {
+        let parts = [
+            ("equal in ", 0..EQUAL),
+            ("similar in ", EQUAL..UNLIKE_LEVELS.start),
+            ("different in ", UNLIKE_LEVELS),
+            ("changed places in ", SWAPPED..SWAPPED + 1),
+        ];
+        let named = parts.iter().filter_map(|(what, levels)| {
+            let fields = self.model.fields.iter().enumerate();
+            let of_part = fields.filter(|(k, _)| levels.contains(&pattern.level(*k)));
+            let names: Vec<&str> = of_part.map(|(_, field)| field.name.as_str()).collect();
+            (!names.is_empty()).then(|| format!("{what}{}", names.join(", ")))
+        });
+        named.collect::<Vec<_>>().join("; ")
     }
 
     /// Records that make so many pairs: of one table, or of two that grow alike. `None` stands for all pairs of the

@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use pgrx::{pg_sys, PgMemoryContexts};
 
-use pg::ffi;
+use crate::ffi;
 
 /// A row in a slot. In a BEFORE trigger it has its stored generated columns too, which PostgreSQL computes only after
 /// such triggers.

@@ -1,0 +1,129 @@
+//! Rows are compared by the model of a register, and found by its keys: option `register`.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use base::Result;
+use linkage::model::ReadyRecord;
+use pgrx::pg_sys;
+use signature::similarity::Measure;
+
+use super::{Change, Comparability, Comparator, ComparedRow, PreparedRow};
+use crate::guard::options::GuardOptions;
+use crate::guard::tables::find_table;
+use crate::register::Register;
+use pg::error::OrRaise;
+use pg::values::text::to_database;
+
+/// Rows are as similar as they are probably the same.
+pub struct ModelComparator {
+    register: pg_sys::Oid,
+    least: f64,
+}
+
+/// The register that the options name, which is one of this table.
+///
+/// Errors: there is none (42P01, 42809), or it is of another table (22023).
+pub fn register(table: pg_sys::Oid, options: &GuardOptions) -> Result<Option<Rc<Register>>> {
+    let Some(name) = &options.register else {
+        return Ok(None);
+    };
+    let oid = find_table(name, table, "register")?;
+    Register::latest(oid, table).map(Some)
+}
+
+impl ModelComparator {
+    pub fn new(options: &GuardOptions, register: &Register) -> ModelComparator {
+        ModelComparator {
+            register: register.oid,
+            least: options.threshold,
+        }
+    }
+}
+
+impl Comparator for ModelComparator {
+    fn reads(&self) -> &'static str {
+        "columns that the model compares"
+    }
+
+    fn columns(&self, table: pg_sys::Oid, _: i16) -> Result<Vec<i16>> {
+        Ok(Register::latest(self.register, table)?.numbers.clone())
+    }
+
+    /// Nothing is found by signatures.
+    fn candidate_threshold(&self, _: Measure) -> f64 {
+        1.0
+    }
+
+    fn comparability(&self, _: ComparedRow<'_>) -> Comparability {
+        Comparability::Comparable
+    }
+
+    fn prepare<'a>(&'a self, row: ComparedRow<'a>) -> Option<Box<dyn PreparedRow + 'a>> {
+        let register = Register::latest(self.register, row.row.table_oid()).or_raise();
+        // SAFETY: the row is one of the table, which is open.
+        let record = unsafe { register.texts.of_row(row.row.table, row.row.slot) };
+        let keys = register.keys_of(&record);
+        if keys.is_empty() {
+            return None;
+        }
+        Some(Box::new(ModelRow {
+            ready: RefCell::new(register.prepared(&record)),
+            keys,
+            own: row.row.get(register.key_number),
+            least: self.least,
+            register,
+        }))
+    }
+
+    fn keep(&self, row: ComparedRow<'_>) {
+        let register = Register::latest(self.register, row.row.table_oid()).or_raise();
+        register.keep_row(row.row);
+    }
+
+    fn watched(&self) -> Vec<pg_sys::Oid> {
+        vec![self.register]
+    }
+
+    fn change(&self, _: ComparedRow<'_>, _: ComparedRow<'_>) -> Option<Change> {
+        None
+    }
+}
+
+/// A row that is compared by a model.
+struct ModelRow {
+    register: Rc<Register>,
+    ready: RefCell<ReadyRecord>,
+    keys: Vec<i64>,
+    /// The row's key in the register.
+    own: Option<pg_sys::Datum>,
+    least: f64,
+}
+
+impl PreparedRow for ModelRow {
+    fn queries(&self) -> Vec<pg_sys::Datum> {
+        self.register.candidate_ids(&self.keys, self.own)
+    }
+
+    fn similarity(&self, candidate: ComparedRow<'_>) -> Option<f64> {
+        // SAFETY: the row is one of the table, which is open.
+        let record = unsafe {
+            let row = candidate.row;
+            self.register.texts.of_row(row.table, row.slot)
+        };
+        let score = self.register.score(&mut self.ready.borrow_mut(), &record);
+        (score.probability >= self.least).then_some(score.probability)
+    }
+
+    fn reason(&self, candidate: ComparedRow<'_>) -> Vec<u8> {
+        // SAFETY: as above.
+        let record = unsafe {
+            let row = candidate.row;
+            self.register.texts.of_row(row.table, row.slot)
+        };
+        let (ready, mut other) = (&self.register.known.ready, self.register.prepared(&record));
+        let pattern = ready.compare(&mut self.ready.borrow_mut(), &mut other);
+        let pattern = pattern.or_raise();
+        to_database(&ready.agreement(pattern))
+    }
+}
