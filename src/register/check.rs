@@ -5,12 +5,13 @@ use std::ffi::CStr;
 use pgrx::{pg_sys, IntoDatum};
 
 use super::create::{check_owner, mend_triggers, refill};
-use super::fill::{each_record, without_row_security};
+use super::fill::{each_record, most_by_search, without_row_security, OF_KEY};
 use super::stored::Register;
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::session::tuple_store::{StoreColumn, TupleStore};
 use pg::session::{not_during_recovery, Session};
+use pg::sql::Sql;
 use pg::values::varlena::NewValue;
 use pg::{entry, relation, sql};
 
@@ -76,53 +77,46 @@ fn compare(register: &Register) -> [[i64; 5]; 2] {
         });
     });
     session.table(FRESH, &fresh);
-    let (keys, closed) = (register.keys.oid, register.closed.oid);
-    let most: Vec<i64> = register.most.iter().map(|&most| most.into()).collect();
-    let most = (
-        pg_sys::INT8ARRAYOID,
-        most.into_datum().unwrap_or(pg_sys::Datum::null()),
-    );
+    let keys = register.keys.oid;
+    let most = most_by_search(register);
     let is_closed =
-        sql!("EXISTS (SELECT FROM {closed} AS c WHERE c.key OPERATOR(pg_catalog.=) k.key)");
-    let limit = "($1)[(k.key OPERATOR(pg_catalog.&) 63)::pg_catalog.int4 OPERATOR(pg_catalog.+) 1]";
-    let blocks = |source: &pg::sql::Sql| {
-        sql!("(SELECT key, pg_catalog.count(*) AS n FROM {source} GROUP BY key) AS k")
-    };
-    let (fresh_blocks, stored_blocks) = (blocks(&sql!("{FRESH}")), blocks(&sql!("{keys}")));
-    let number = |sql: pg::sql::Sql, parameters: &[_]| session.number(&sql, parameters);
+        sql!("key OPERATOR(pg_catalog.=) ANY (SELECT key FROM {keys} WHERE id IS NULL)");
+    let stored = sql!("{keys} WHERE id IS NOT NULL");
+    let number = |sql: Sql, parameters: &[_]| session.number(&sql, parameters);
     let counted = [
         records,
-        number(sql!("SELECT pg_catalog.count(*) FROM {keys}"), &[]),
+        number(sql!("SELECT pg_catalog.count(*) FROM {stored}"), &[]),
         number(
-            sql!("SELECT pg_catalog.count(DISTINCT key) FROM {closed}"),
+            sql!("SELECT pg_catalog.count(DISTINCT key) FROM {keys} WHERE id IS NULL"),
             &[],
         ),
         0,
         0,
     ];
     let missing = sql!(
-        "SELECT pg_catalog.count(*) FROM (SELECT key, id FROM {FRESH} EXCEPT ALL SELECT key, id FROM {keys}) AS k WHERE NOT {is_closed}"
+        "SELECT pg_catalog.count(*) FROM (SELECT key, id FROM {FRESH} EXCEPT ALL SELECT key, id FROM {stored}) AS k WHERE NOT {is_closed}"
     );
     let surplus = sql!(
-        "SELECT pg_catalog.count(*) FROM (SELECT key, id FROM {keys} EXCEPT ALL SELECT key, id FROM {FRESH}) AS k"
+        "SELECT pg_catalog.count(*) FROM (SELECT key, id FROM {stored} EXCEPT ALL SELECT key, id FROM {FRESH}) AS k"
     );
     let large = sql!(
-        "SELECT pg_catalog.count(*) FROM {stored_blocks} WHERE k.n OPERATOR(pg_catalog.>) {limit} AND NOT {is_closed}"
+        "SELECT pg_catalog.count(*) FROM (SELECT key FROM {keys} GROUP BY key HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) \
+        {OF_KEY} AND pg_catalog.count(*) OPERATOR(pg_catalog.=) pg_catalog.count(id)) AS k"
     );
     let small = |what: &str| {
-        sql!("SELECT {what} FROM {fresh_blocks} WHERE k.n OPERATOR(pg_catalog.<=) {limit} AND {is_closed}")
+        sql!(
+            "SELECT {what} FROM (SELECT key, pg_catalog.count(*) AS n FROM {FRESH} GROUP BY key HAVING pg_catalog.count(*) \
+            OPERATOR(pg_catalog.<=) {OF_KEY}) AS k WHERE {is_closed}"
+        )
     };
-    let pairs = "pg_catalog.coalesce(pg_catalog.sum(k.n * (k.n - 1) / 2), 0)::pg_catalog.int8"
-        .replace("pg_catalog.coalesce", "COALESCE")
-        .replace(" * ", " OPERATOR(pg_catalog.*) ")
-        .replace(" - ", " OPERATOR(pg_catalog.-) ")
-        .replace(" / ", " OPERATOR(pg_catalog./) ");
+    let pairs = "COALESCE(pg_catalog.sum(n OPERATOR(pg_catalog.*) (n OPERATOR(pg_catalog.-) 1) \
+        OPERATOR(pg_catalog./) 2), 0)::pg_catalog.int8";
     let findings = [
         number(missing, &[]),
         number(surplus, &[]),
         number(large, &[most]),
         number(small("pg_catalog.count(*)"), &[most]),
-        number(small(&pairs), &[most]),
+        number(small(pairs), &[most]),
     ];
     session.forget(FRESH);
     [counted, findings]

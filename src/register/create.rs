@@ -26,8 +26,8 @@ use pg::values::text::readable;
 use pg::values::varlena::NewValue;
 use pg::{catalog, entry, relation, sql};
 
-/// What is behind a register's name in those of its tables and triggers.
-const SUFFIXES: [&str; 2] = ["_keys", "_closed"];
+/// What is behind a register's name in that of the table of its keys.
+const KEYS: &str = "_keys";
 
 /// The longest name of a register: those of its tables and triggers are longer.
 const LONGEST: usize = pg_sys::NAMEDATALEN as usize - 1 - "_truncate".len();
@@ -81,7 +81,7 @@ fn bloom_register_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         0..2 => known.ready.model().records as i64,
         n => n,
     };
-    let [keys, closed] = SUFFIXES.map(|suffix| relation_of(&schema, &suffixed(&name, suffix)));
+    let keys = relation_of(&schema, &suffixed(&name, KEYS));
     let types = (pg_sys::REGTYPEARRAYOID, regtypes(&types));
     let class = |oid: pg_sys::Oid| (pg_sys::REGCLASSOID, pg_sys::Datum::from(oid));
     let values = [
@@ -91,7 +91,6 @@ fn bloom_register_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         (pg_sys::INT8OID, pg_sys::Datum::from(records)),
         types,
         class(keys),
-        class(closed),
         (pg_sys::JSONBOID, arguments.given(4)),
     ];
     session.run(&row_statement(register), &values);
@@ -115,7 +114,7 @@ fn bloom_register_drop(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let name = catalog::name(oid);
     let session = Session::begin(false);
     let mut tables = Vec::new();
-    let is_register = catalog::column(oid, c"keys").zip(catalog::column(oid, c"closed"));
+    let is_register = catalog::column(oid, c"keys").zip(catalog::column(oid, c"model"));
     if catalog::kind(oid) != pg_sys::RELKIND_RELATION || is_register.is_none() {
         raise(&sql_error(
             ERRCODE_WRONG_OBJECT_TYPE,
@@ -123,9 +122,9 @@ fn bloom_register_drop(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         ));
     }
     session.each(
-        &sql!("SELECT relation::pg_catalog.oid, keys::pg_catalog.oid, closed::pg_catalog.oid FROM {oid}"),
+        &sql!("SELECT relation::pg_catalog.oid, keys::pg_catalog.oid FROM {oid}"),
         &[],
-        |row| tables.extend((0..3).map(|i| row.oid(i))),
+        |row| tables.extend((0..2).map(|i| row.oid(i))),
     );
     if let Some(&table) = tables.first().filter(|&&table| catalog::kind(table) != 0) {
         drop_triggers(&session, table, oid);
@@ -253,7 +252,7 @@ fn check_snapshot() {
 /// Errors: the name is too long, or one of the register's tables would be called as another one is.
 fn check_name(schema: &CStr, name: &CStr, is_given: bool) {
     let length = name.to_bytes().len();
-    let all = ["", SUFFIXES[0], SUFFIXES[1]].map(|suffix| suffixed(name, suffix));
+    let all = ["", KEYS].map(|suffix| suffixed(name, suffix));
     let taken = all
         .iter()
         .find(|name| relation_of(schema, name) != pg_sys::InvalidOid);
@@ -378,12 +377,8 @@ fn make_tables(
     key: &RecordColumn,
     persistence: &str,
 ) -> pg_sys::Oid {
-    let tables = [
-        name.to_owned(),
-        suffixed(name, SUFFIXES[0]),
-        suffixed(name, SUFFIXES[1]),
-    ];
-    let [row, keys, closed] = tables
+    let tables = [name.to_owned(), suffixed(name, KEYS)];
+    let [row, keys] = tables
         .each_ref()
         .map(|name| Sql::new("").name_in(schema, name));
     let of_type = Sql::new("").exact_type(key.type_oid);
@@ -392,20 +387,15 @@ fn make_tables(
         &sql!(
             "CREATE {persistence}TABLE {row} (relation pg_catalog.regclass NOT NULL, key pg_catalog.name NOT NULL, \
             model pg_catalog.jsonb NOT NULL, records pg_catalog.int8 NOT NULL, types pg_catalog.regtype[] NOT NULL, \
-            keys pg_catalog.regclass NOT NULL, closed pg_catalog.regclass NOT NULL, options pg_catalog.jsonb NOT NULL, \
+            keys pg_catalog.regclass NOT NULL, options pg_catalog.jsonb NOT NULL, \
             made pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now())"
         ),
         &[],
     );
     session.run(
-        &sql!("CREATE {persistence}TABLE {keys} (key pg_catalog.int8 NOT NULL, id {of_type}{collation} NOT NULL)"),
+        &sql!("CREATE {persistence}TABLE {keys} (key pg_catalog.int8 NOT NULL, id {of_type}{collation})"),
         &[],
     );
-    session.run(
-        &sql!("CREATE {persistence}TABLE {closed} (key pg_catalog.int8 NOT NULL)"),
-        &[],
-    );
-    session.run(&sql!("CREATE INDEX ON {closed} (key)"), &[]);
     let oids = tables.each_ref().map(|name| relation_of(schema, name));
     // SAFETY: an open table has its row of pg_class; there is a user of this OID.
     let owner = unsafe {
@@ -415,12 +405,14 @@ fn make_tables(
     for oid in oids {
         session.run(&sql!("ALTER TABLE {oid} OWNER TO {owner}"), &[]);
     }
-    let [register, keys, closed] = oids;
+    let [register, keys] = oids;
     grant_reading(session, table, register);
     let about = [
         (register, "register of the records of another table"),
-        (keys, "keys of the records of a register"),
-        (closed, "keys that too many records of a register have"),
+        (
+            keys,
+            "keys of the records of a register; id is NULL where too many have the key",
+        ),
     ];
     for (oid, about) in about {
         session.run(&sql!("COMMENT ON TABLE {oid} IS '{about}'"), &[]);

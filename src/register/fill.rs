@@ -12,7 +12,7 @@ use pg::message::words;
 use pg::progress;
 use pg::session::acting_user::{as_owner, owned_throughout};
 use pg::session::fixed_settings::FixedSettings;
-use pg::session::Session;
+use pg::session::{Parameter, Session};
 use pg::sql;
 use pg::sql::Sql;
 
@@ -67,46 +67,50 @@ pub fn fill(session: &Session, register: &Register) {
     });
 }
 
+/// How many records a block of each search may have, to be looked up by [`OF_KEY`].
+pub fn most_by_search(register: &Register) -> Parameter {
+    let most: Vec<i64> = register.most.iter().map(|&most| most.into()).collect();
+    let most = most.into_datum().unwrap_or(pg_sys::Datum::null());
+    (pg_sys::INT8ARRAYOID, most)
+}
+
+/// The element of [`most_by_search`], which is the first parameter, for a key: its lowest bits are its search's number.
+pub const OF_KEY: &str =
+    "($1)[(key OPERATOR(pg_catalog.&) 63)::pg_catalog.int4 OPERATOR(pg_catalog.+) 1]";
+
 /// Closes the blocks that have more records than they may, and deletes their keys.
 pub fn close_blocks(session: &Session, register: &Register) {
-    let (keys, closed) = (register.keys.oid, register.closed.oid);
-    let most: Vec<i64> = register.most.iter().map(|&most| most.into()).collect();
-    let most = (
-        pg_sys::INT8ARRAYOID,
-        most.into_datum().unwrap_or(pg_sys::Datum::null()),
-    );
-    let large = sql!(
-        "INSERT INTO {closed} SELECT key FROM {keys} GROUP BY key HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) \
-        ($1)[(key OPERATOR(pg_catalog.&) 63)::pg_catalog.int4 OPERATOR(pg_catalog.+) 1]"
-    );
-    session.run(&large, &[most]);
+    let keys = register.keys.oid;
     session.run(
         &sql!(
-            "DELETE FROM {keys} AS k USING {closed} AS c WHERE k.key OPERATOR(pg_catalog.=) c.key"
+            "INSERT INTO {keys} SELECT key FROM {keys} GROUP BY key HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) {OF_KEY}"
+        ),
+        &[most_by_search(register)],
+    );
+    session.run(
+        &sql!(
+            "DELETE FROM {keys} AS k USING {keys} AS c WHERE k.id IS NOT NULL AND c.id IS NULL AND k.key \
+            OPERATOR(pg_catalog.=) c.key"
         ),
         &[],
     );
 }
 
-/// Empties the tables of a register, as its table is emptied.
+/// Empties the table of a register's keys, as its table is emptied.
 ///
-/// Errors: the tables have triggers, rules or the like, whose code would run as the register's owner.
+/// Errors: it has triggers, rules or the like, whose code would run as the register's owner.
 pub fn empty(register: &Register) {
-    let (keys, closed, owner) = (register.keys.oid, register.closed.oid, register.owner);
-    for table in [keys, closed] {
-        if owned_throughout(table, owner).is_none() {
-            raise(
-                &sql_error(
-                    ERRCODE_INVALID_OBJECT_DEFINITION,
-                    words!("table \"{table}\" of register \"{register.oid}\" cannot be emptied"),
-                )
-                .detail("It has a trigger, a rule, a policy or an expression whose code would run as the register's owner.")
-                .hint("Drop what was added to the table."),
-            );
-        }
+    let (keys, owner) = (register.keys.oid, register.owner);
+    if owned_throughout(keys, owner).is_none() {
+        raise(
+            &sql_error(
+                ERRCODE_INVALID_OBJECT_DEFINITION,
+                words!("table \"{keys}\" of register \"{register.oid}\" cannot be emptied"),
+            )
+            .detail("It has a trigger, a rule, a policy or an expression whose code would run as the register's owner.")
+            .hint("Drop what was added to the table."),
+        );
     }
     let session = Session::begin(false);
-    as_owner(owner, || {
-        session.run(&sql!("TRUNCATE {keys}, {closed}"), &[])
-    });
+    as_owner(owner, || session.run(&sql!("TRUNCATE {keys}"), &[]));
 }

@@ -160,20 +160,19 @@ impl Register {
     pub fn candidates(&self, keys: &[i64]) -> Vec<Candidate> {
         // SAFETY: a function runs with a snapshot.
         let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
-        let (mut closed, mut reader) = (self.closed.read(snapshot), self.keys.read(snapshot));
+        let mut reader = self.keys.read(snapshot);
         // By the bytes of the key, with the first search; in an order that does not depend on where rows are.
         let mut ids: BTreeMap<Vec<u8>, (pg_sys::Datum, usize)> = BTreeMap::new();
         for &key in keys {
-            if closed.has(key) {
-                continue;
-            }
             let (most, mut of_block) = (self.most_of(key) as usize, Vec::new());
+            let mut is_open = true;
             reader.each(key, |row| {
                 // SAFETY: of the key's type.
                 of_block.extend(row.id().map(|id| unsafe { self.key_type.copy(id) }));
-                of_block.len() <= most
+                is_open = row.id().is_some() && of_block.len() <= most;
+                is_open
             });
-            if of_block.len() > most {
+            if !is_open {
                 continue;
             }
             for id in of_block {

@@ -93,7 +93,7 @@ pub struct FoundRow {
 }
 
 impl FoundRow {
-    /// The second column, which is not NULL. It is valid until the next row is found.
+    /// The second column; `None` for NULL. It is valid until the next row is found.
     pub fn id(&self) -> Option<pg_sys::Datum> {
         let mut null = false;
         // SAFETY: the slot holds a row; the server refuses the number of a column that there is not.
@@ -125,16 +125,6 @@ impl KeyReader {
             pg_sys::ExecClearTuple(self.slot);
         }
     }
-
-    /// Whether there is a row with this key.
-    pub fn has(&mut self, key: i64) -> bool {
-        let mut found = false;
-        self.each(key, |_| {
-            found = true;
-            false
-        });
-        found
-    }
 }
 
 impl Drop for KeyReader {
@@ -157,14 +147,14 @@ pub struct KeyWriter {
 }
 
 impl KeyWriter {
-    /// Adds a row of a key, and of the value of the second column if there is one.
+    /// Adds a row.
     pub fn add(&self, key: i64, id: Option<pg_sys::Datum>) {
         let mut values = [
             pg_sys::Datum::from(key),
             id.unwrap_or(pg_sys::Datum::null()),
         ];
         let mut nulls = [false, id.is_none()];
-        // SAFETY: the table is open, of heap, and has one or two columns of these types, as was checked when the register was
+        // SAFETY: the table is open, of heap, and has two columns of these types, as was checked when the register was
         // read. The row is freed after it was copied to a page.
         unsafe {
             let columns = self.table.rd_att;

@@ -30,14 +30,13 @@ use pg::values::varlena::is_same_value;
 use pg::{ffi, sql};
 
 /// The columns of a register's row.
-const COLUMNS: [&CStr; 8] = [
+const COLUMNS: [&CStr; 7] = [
     c"relation",
     c"key",
     c"model",
     c"records",
     c"types",
     c"keys",
-    c"closed",
     c"options",
 ];
 
@@ -52,10 +51,8 @@ pub struct Register {
     /// The number of the key's column.
     pub key_number: i16,
     pub key_type: KeyType,
-    /// Rows of a key, and of the key of a record that has it.
+    /// Rows of a key, and of the key of a record that has it; NULL stands there where the block of the key is closed.
     pub keys: KeyTable,
-    /// The keys of blocks that are closed.
-    pub closed: KeyTable,
     pub known: KnownModel,
     /// For the number of records that is frozen in the register.
     pub of: Rc<ForRecords>,
@@ -152,7 +149,6 @@ struct StoredRow {
     records: i64,
     types: Vec<pg_sys::Oid>,
     keys: pg_sys::Oid,
-    closed: pg_sys::Oid,
 }
 
 /// A version of a register's row.
@@ -206,12 +202,7 @@ impl Register {
         }
         drop(row);
         let register = Rc::new(Register::new(oid, stored).or_raise());
-        let watched = [
-            oid,
-            register.relation,
-            register.keys.oid,
-            register.closed.oid,
-        ];
+        let watched = [oid, register.relation, register.keys.oid];
         let kept = Kept {
             version,
             watch: Watch::new(since, watched.to_vec()),
@@ -271,8 +262,7 @@ impl Register {
             }
         }
         let key_type = KeyType::new(key.type_oid);
-        let keys = key_table(&name, row.keys, owner, Some(key.type_oid))?;
-        let closed = key_table(&name, row.closed, owner, None)?;
+        let keys = key_table(&name, row.keys, owner, key.type_oid)?;
         let n = row.records as f64;
         let of = known.for_records(n, n * (n - 1.0) / 2.0);
         let most = known.ready.model().searches.iter();
@@ -286,7 +276,6 @@ impl Register {
             key,
             key_type,
             keys,
-            closed,
             of,
             records: row.records,
             most,
@@ -417,7 +406,7 @@ fn key_table(
     register: &CStr,
     oid: pg_sys::Oid,
     owner: pg_sys::Oid,
-    id: Option<pg_sys::Oid>,
+    id: pg_sys::Oid,
 ) -> Result<KeyTable> {
     let lacks = |why: &str| {
         sql_error(
@@ -441,7 +430,7 @@ fn key_table(
         false => column.atttypid,
     };
     let types = table.columns().map(of_type);
-    if !types.eq([Some(pg_sys::INT8OID), id].into_iter().flatten()) {
+    if !types.eq([pg_sys::INT8OID, id]) {
         return Err(lacks("has other columns"));
     }
     let index = table.indexes().into_iter().find(|&index| {
@@ -548,7 +537,6 @@ impl<'t> FirstRow<'t> {
                 records: of_type(c"records", pg_sys::INT8OID).value() as i64,
                 types: Vec::from_datum(types, false).unwrap_or_default(),
                 keys: relation(c"keys"),
-                closed: relation(c"closed"),
             }
         }
     }
@@ -569,5 +557,5 @@ impl Drop for FirstRow<'_> {
 
 /// The statement that makes a register's row.
 pub fn row_statement(register: pg_sys::Oid) -> pg::sql::Sql {
-    sql!("INSERT INTO {register} (relation, key, model, records, types, keys, closed, options) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)")
+    sql!("INSERT INTO {register} (relation, key, model, records, types, keys, options) VALUES ($1, $2, $3, $4, $5, $6, $7)")
 }

@@ -10,6 +10,7 @@ use pgrx::PgSqlErrorCode::{
     ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_NOT_NULL_VIOLATION, ERRCODE_UNDEFINED_TABLE,
 };
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::fill::empty;
@@ -211,32 +212,31 @@ impl Register {
     /// ended: their keys, in an order that does not depend on where rows are.
     pub fn candidate_ids(&self, keys: &[i64], own: Option<pg_sys::Datum>) -> Vec<pg_sys::Datum> {
         // SAFETY: the snapshot is zeroed but for its type, as InitDirtySnapshot() leaves it, and lives as long as the memory of
-        // the call. The other one is a constant of the server's.
-        let (dirty, now) = unsafe {
+        // the call.
+        let dirty = unsafe {
             let dirty: pg_sys::Snapshot = pg_sys::palloc0(size_of::<pg_sys::SnapshotData>()).cast();
             (*dirty).snapshot_type = pg_sys::SnapshotType::SNAPSHOT_DIRTY;
-            (dirty, now())
+            dirty
         };
-        let (mut closed, mut reader) = (self.closed.read(now), self.keys.read(dirty));
-        let mut ids = std::collections::BTreeMap::new();
+        let mut reader = self.keys.read(dirty);
+        let (mut ids, mut of_block) = (BTreeMap::new(), Vec::new());
         for &key in keys {
-            if closed.has(key) {
-                continue;
-            }
+            of_block.clear();
+            let mut is_open = true;
             reader.each(key, |row| {
+                is_open = row.id().is_some();
                 let id = row.id().filter(|&id| {
                     // SAFETY: two keys of the register's type.
                     own.is_none_or(|own| unsafe { !self.key_type.is_same(own, id) })
                 });
-                if let Some(id) = id {
-                    // SAFETY: of the key's type; the bytes are those of the copy.
-                    unsafe {
-                        let id = self.key_type.copy(id);
-                        ids.entry(self.key_type.bytes(id)).or_insert(id);
-                    }
-                }
-                true
+                // SAFETY: of the key's type.
+                of_block.extend(id.map(|id| unsafe { self.key_type.copy(id) }));
+                is_open
             });
+            for &id in of_block.iter().filter(|_| is_open) {
+                // SAFETY: a copy of the key's type.
+                ids.insert(unsafe { self.key_type.bytes(id) }, id);
+            }
         }
         ids.into_values().collect()
     }
@@ -265,32 +265,25 @@ impl Register {
     /// Adds keys of a record where they are missing, and closes the blocks that have as many others as they may have records.
     fn add_keys(&self, keys: &[i64], id: pg_sys::Datum) {
         // SAFETY: as above.
-        let snapshot = unsafe { now() };
-        let (mut closed, mut reader) = (self.closed.read(snapshot), self.keys.read(snapshot));
-        let (writer, mut closing) = (self.keys.write(), None);
+        let mut reader = self.keys.read(unsafe { now() });
+        let writer = self.keys.write();
         for &key in keys {
-            if closed.has(key) {
-                continue;
-            }
-            let (most, mut others, mut is_there) = (self.most_of(key), 0, false);
+            let (most, mut others) = (self.most_of(key), 0);
+            let (mut is_closed, mut is_there) = (false, false);
+            // One more than the block may have says that it is closed, if it is.
             reader.each(key, |row| {
-                // SAFETY: both are of the key's type.
-                is_there = row
-                    .id()
-                    .is_some_and(|of_row| unsafe { self.key_type.is_same(of_row, id) });
+                match row.id() {
+                    None => is_closed = true,
+                    // SAFETY: both are of the key's type.
+                    Some(other) => is_there = unsafe { self.key_type.is_same(other, id) },
+                }
                 others += 1;
-                !is_there && others < most
+                !is_closed && !is_there
             });
-            if is_there {
+            if is_closed || is_there {
                 continue;
             }
-            if others < most {
-                writer.add(key, Some(id));
-            } else {
-                closing
-                    .get_or_insert_with(|| self.closed.write())
-                    .add(key, None);
-            }
+            writer.add(key, Some(id).filter(|_| others < most));
         }
     }
 }

@@ -93,7 +93,15 @@ impl Register {
     fn searches(&self, a: &RecordTexts, b: &RecordTexts) -> Vec<(usize, String)> {
         // SAFETY: a function runs with a snapshot.
         let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
-        let mut closed = self.closed.read(snapshot);
+        let mut reader = self.keys.read(snapshot);
+        let mut is_open = |key: i64| {
+            let mut is_open = true;
+            reader.each(key, |row| {
+                is_open = row.id().is_some();
+                is_open
+            });
+            is_open
+        };
         let (of_a, of_b) = (self.keys_of(a), self.keys_of(b));
         let common: Vec<i64> = of_a
             .into_iter()
@@ -106,7 +114,7 @@ impl Register {
                 .iter()
                 .filter(|&&key| search_of(key as u64) == *number);
             let is_any = of_search.clone().next().is_some();
-            if of_search.any(|&key| !closed.has(key)) {
+            if of_search.any(|&key| is_open(key)) {
                 return "brings the two together".to_owned();
             }
             if is_any {

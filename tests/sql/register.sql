@@ -49,7 +49,7 @@ ROLLBACK;
 SELECT bloom_register_create(model, 'people', 'id') FROM fitted;
 SELECT bloom_register_create(model, 'people', 'id') FROM fitted;
 \d people
-SELECT relation, key, records, types, keys, closed, options FROM people_register;
+SELECT relation, key, records, types, keys, options FROM people_register;
 CREATE FUNCTION matches() RETURNS TABLE (a text, b text, bits float8, probability float8) LANGUAGE sql AS $$
     SELECT least(p.id::text, m.key), greatest(p.id::text, m.key), m.bits, m.probability FROM people AS p, bloom_register_match('people_register', to_jsonb(p), 0, NULL) AS m $$;
 CREATE FUNCTION batch() RETURNS TABLE (a text, b text, bits float8, probability float8) LANGUAGE sql AS $$
