@@ -21,7 +21,7 @@ use pg::error::OrRaise;
 use pg::function::arguments::Arguments;
 use pg::function::place::Place;
 use pg::session_state::map_bytes;
-use pg::values::jsonb::JsonObject;
+use pg::values::jsonb::{json_text, JsonObject};
 use pg::values::text::to_database;
 use pg::values::varlena::{stored_value, StoredValue, Varlena};
 
@@ -67,8 +67,7 @@ pub struct ForRecords {
 }
 
 impl KnownModel {
-    /// Errors: no model, or one that says nothing of a pair by itself.
-    pub fn new(json: &str) -> KnownModel {
+    fn new(json: &str) -> KnownModel {
         let ready = ReadyModel::new(read_model(json).or_raise());
         let fields = ready.model().fields.iter();
         KnownModel {
@@ -101,11 +100,6 @@ impl KnownModel {
             .filter(|last| last.object.len() > LARGEST_RECORD);
         large.for_each(|last| *last = LastRecord::default());
         pattern
-    }
-
-    /// About as many as it takes: what it has of its fields is twice as large as the JSON that it was read from.
-    pub fn bytes(&self) -> usize {
-        2 * self.json + self.ready.bytes_of_values()
     }
 
     /// Frees what is kept of records.
@@ -262,7 +256,7 @@ pub fn known_model(arguments: Arguments, place: &mut Place, i: usize) -> Rc<Know
     // SAFETY: a jsonb that lives as long as the call.
     let stored = unsafe { stored_value(arguments.given(i)) };
     let (model, number) = match stored {
-        StoredValue::Here(bytes) => by_bytes(arguments, i, bytes),
+        StoredValue::Here(bytes) => by_bytes(bytes, || arguments.jsonb(i)),
         StoredValue::Elsewhere(pointer) => by_pointer(arguments, i, pointer),
         StoredValue::Otherwise => by_content(arguments, i),
     };
@@ -272,13 +266,13 @@ pub fn known_model(arguments: Arguments, place: &mut Place, i: usize) -> Rc<Know
     model
 }
 
-fn by_bytes(arguments: Arguments, i: usize, stored: &[u8]) -> (Rc<KnownModel>, usize) {
+fn by_bytes(stored: &[u8], json: impl FnOnce() -> String) -> (Rc<KnownModel>, usize) {
     let known = KNOWN.with_borrow_mut(|known| {
         let number = known.find(stored)?;
         known.get(number).map(|model| (model, number))
     });
     known.unwrap_or_else(|| {
-        let model = Rc::new(KnownModel::new(&arguments.jsonb(i)));
+        let model = Rc::new(KnownModel::new(&json()));
         let number = KNOWN.with_borrow_mut(|known| known.keep(stored, &model));
         (model, number)
     })
@@ -286,8 +280,21 @@ fn by_bytes(arguments: Arguments, i: usize, stored: &[u8]) -> (Rc<KnownModel>, u
 
 fn by_content(arguments: Arguments, i: usize) -> (Rc<KnownModel>, usize) {
     // SAFETY: a jsonb that lives as long as the call.
-    let whole = unsafe { Varlena::new(arguments.given(i)) };
-    by_bytes(arguments, i, whole.bytes())
+    unsafe { of_value(arguments.given(i)) }
+}
+
+/// The model that a `jsonb` is, which is known by its bytes, and its number.
+///
+/// Errors: no model; one that says nothing of a pair by itself.
+///
+/// # Safety
+/// `value` is a `jsonb` that is not NULL.
+pub unsafe fn of_value(value: pg_sys::Datum) -> (Rc<KnownModel>, usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        let whole = Varlena::new(value);
+        by_bytes(whole.bytes(), || json_text(value))
+    }
 }
 
 fn by_pointer(

@@ -13,7 +13,7 @@ use pgrx::PgSqlErrorCode::{
 use super::fill::{close_blocks, empty, fill, without_row_security};
 use super::stored::{row_statement, Register};
 use super::texts::c_names;
-use crate::models::{check_of_one_table, field_columns, KnownModel};
+use crate::models::{check_of_one_table, field_columns, known_model_of};
 use crate::pairs::records::RecordColumn;
 use pg::catalog::privileges::{current_user, is_owner};
 use pg::error::{raise, sql_error, OrRaise};
@@ -38,7 +38,8 @@ fn bloom_register_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_register_create()");
     // SAFETY: the SQL function is declared with these arguments, and is running, with its function.
     let (arguments, function) = unsafe { (Arguments::new(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
-    let known = KnownModel::new(&arguments.jsonb(0));
+    // SAFETY: an argument that is a jsonb.
+    let known = unsafe { known_model_of(arguments.given(0)) }.0;
     check_of_one_table(&known.ready, "bloom_register_create()");
     let table = arguments.oid(1);
     let key = arguments.name(2);

@@ -16,7 +16,7 @@ use pgrx::{pg_sys, FromDatum};
 
 use super::key_table::KeyTable;
 use super::texts::{c_names, RowTexts};
-use crate::models::{field_columns, ForRecords, KnownModel};
+use crate::models::{field_columns, known_model_of, ForRecords, KnownModel};
 use crate::pairs::records::RecordColumn;
 use pg::catalog;
 use pg::catalog::changes::{self, Watch};
@@ -24,7 +24,6 @@ use pg::error::{raise, sql_error, OrRaise};
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session_state::map_bytes;
-use pg::values::jsonb::json_text;
 use pg::values::text::readable;
 use pg::values::varlena::is_same_value;
 use pg::{ffi, sql};
@@ -53,7 +52,7 @@ pub struct Register {
     pub key_type: KeyType,
     /// Rows of a key, and of the key of a record that has it; NULL stands there where the block of the key is closed.
     pub keys: KeyTable,
-    pub known: KnownModel,
+    pub known: Rc<KnownModel>,
     /// For the number of records that is frozen in the register.
     pub of: Rc<ForRecords>,
     pub records: i64,
@@ -145,7 +144,7 @@ impl KeyType {
 struct StoredRow {
     relation: pg_sys::Oid,
     key: CString,
-    model: String,
+    model: Rc<KnownModel>,
     records: i64,
     types: Vec<pg_sys::Oid>,
     keys: pg_sys::Oid,
@@ -164,10 +163,7 @@ struct Kept {
 pg::session_state! {
     static REGISTERS: RefCell<HashMap<pg_sys::Oid, Kept>> = RefCell::default();
     "registers" by "register" until "its row changes, or a table of it"
-        bytes |registers| {
-            let registers = registers.borrow();
-            map_bytes(&registers) + registers.values().map(|kept| kept.register.known.bytes()).sum::<usize>()
-        };
+        bytes |registers| map_bytes(&registers.borrow()) + registers.borrow().len() * size_of::<Register>();
 }
 
 /// Registers that are kept at most.
@@ -235,7 +231,7 @@ impl Register {
         let owner = table.form().relowner;
         let key = RecordColumn::find(row.relation, row.key)
             .map_err(|key| lost_column(&name, row.relation, &key))?;
-        let known = KnownModel::new(&row.model);
+        let known = row.model;
         let names = known.ready.model().fields.iter().map(|f| f.name.as_str());
         for name_of_field in c_names(names) {
             RecordColumn::find(row.relation, name_of_field)
@@ -533,7 +529,7 @@ impl<'t> FirstRow<'t> {
             StoredRow {
                 relation: relation(c"relation"),
                 key: CStr::from_ptr(of_type(c"key", pg_sys::NAMEOID).cast_mut_ptr()).to_owned(),
-                model: json_text(of_type(c"model", pg_sys::JSONBOID)),
+                model: known_model_of(of_type(c"model", pg_sys::JSONBOID)).0,
                 records: of_type(c"records", pg_sys::INT8OID).value() as i64,
                 types: Vec::from_datum(types, false).unwrap_or_default(),
                 keys: relation(c"keys"),
