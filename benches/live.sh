@@ -60,3 +60,6 @@ parameter() {
 }
 echo "| a parameter | $(parameter pair "$(in_pairs '$1') FROM pair") | $(parameter match "$(in_pairs '$1') FROM match") | $(parameter record "$(keys_of '$1' '')") |"
 dropdb bench
+
+# The register, with a cluster of its own.
+[[ ${BENCH_REGISTER:-} == 0 ]] || "$ROOT/benches/register.sh"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # tests/quality/single.sh: whether single records find what the batch finds. One table, in Markdown: for every set of one table of sets.sh the pairs of
 # records that have a key of bloom_model_keys() in common, in blocks as large as their search allows, with bloom_model_score(), beside those of
-# bloom_model_duplicates() by the same searches, without a scan; and what the scan of a small table finds besides. It fails if one pair differs, or
-# one bit of a probability. Run by "make quality".
+# bloom_model_duplicates() by the same searches, without a scan, and beside what bloom_register_match() gives for each record; and what the scan of a
+# small table finds besides. It fails if one pair differs, or one bit of a probability. Run by "make quality".
 
 # shellcheck source=tests/quality/sets.sh
 source "$(dirname "${BASH_SOURCE[0]}")/sets.sh"
 
 measure() {
-    local name=$1 key=$2 fields personal=$4 wrong
+    local name=$1 key=$2 fields personal=$4 wrong wrong_of_register
     if [[ -n $(sql -c "SELECT to_regclass('two')") ]]; then return; fi
     fields=$(kinds "$3")
     sql -c "CREATE TABLE fitted AS SELECT bloom_model_fit('one', '$key', '{$fields}', '{$personal}') AS model" \
@@ -26,13 +26,18 @@ measure() {
             LATERAL bloom_model_score(model, x.record, y.record, (SELECT count(*) FROM record)) AS score WHERE score.probability >= 0.5"
     wrong=$(sql -c "SELECT count(*) FROM (SELECT least(a COLLATE \"C\", b COLLATE \"C\") AS a, greatest(a COLLATE \"C\", b COLLATE \"C\") AS b, probability, bits FROM batch) AS batch
         FULL JOIN single USING (a, b, probability, bits) WHERE batch.a IS NULL OR single.a IS NULL")
+    # Each pair from either side.
+    sql -c 'CREATE TABLE live AS TABLE one' -c "ALTER TABLE live ADD UNIQUE (\"$key\")" -c "SELECT bloom_register_create(model, 'live', '$key') FROM fitted" >/dev/null
+    wrong_of_register=$(sql -c "SELECT count(*) FROM (SELECT a, b, probability, bits FROM batch UNION ALL SELECT b, a, probability, bits FROM batch) AS batch
+        FULL JOIN (SELECT live.\"$key\"::text AS a, m.key AS b, m.probability, m.bits FROM live, bloom_register_match('live_register', to_jsonb(live), 0.5, NULL) AS m) AS found
+        USING (a, b, probability, bits) WHERE batch.a IS NULL OR found.a IS NULL")
     sql -F ' | ' -c "SELECT '| $name', (SELECT count(*) FROM record), (SELECT count(DISTINCT search) FROM keys), (SELECT round(1.0 * count(*) / (SELECT count(*) FROM record), 1) FROM keys),
-        (SELECT count(*) FROM pair), (SELECT count(*) FROM batch), $wrong, (SELECT count(*) FROM (SELECT least(a COLLATE \"C\", b COLLATE \"C\"), greatest(a COLLATE \"C\", b COLLATE \"C\") FROM scanned EXCEPT SELECT a, b FROM single) AS s) || ' |'"
-    ((wrong == 0)) || failed=1
+        (SELECT count(*) FROM pair), (SELECT count(*) FROM batch), $wrong, $wrong_of_register, (SELECT count(*) FROM (SELECT least(a COLLATE \"C\", b COLLATE \"C\"), greatest(a COLLATE \"C\", b COLLATE \"C\") FROM scanned EXCEPT SELECT a, b FROM single) AS s) || ' |'"
+    ((wrong == 0 && wrong_of_register == 0)) || failed=1
 }
 
 failed=0
-echo '| set | records | searches with keys | keys a record | pairs with a key in common | of them at .5 | other ones of the batch | found by the scan alone |'
-echo '|---|---|---|---|---|---|---|---|'
+echo '| set | records | searches with keys | keys a record | pairs with a key in common | of them at .5 | other ones of the batch | of the register | found by the scan alone |'
+echo '|---|---|---|---|---|---|---|---|---|'
 all_sets
 ((failed == 0)) || die 'single records find other pairs than the batch'

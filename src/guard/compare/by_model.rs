@@ -28,7 +28,8 @@ pub fn register(table: pg_sys::Oid, options: &GuardOptions) -> Result<Option<Rc<
     let Some(name) = &options.register else {
         return Ok(None);
     };
-    let oid = find_table(name, table, "register")?;
+    let hint = "Drop the trigger, or make the register again, by bloom_register_create().";
+    let oid = find_table(name, table, "register").map_err(|error| error.hint(hint))?;
     Register::latest(oid, table).map(Some)
 }
 

@@ -1,0 +1,100 @@
+-- The guard by the model of a register.
+CREATE SCHEMA register_guard;
+SET client_min_messages = warning;
+SET search_path = register_guard, public;
+CREATE TABLE person AS SELECT i AS id, initcap(left(word, 6)) AS given, initcap(substr(word, 7, 9)) AS surname, date '1940-01-01' + (i * 7919) % 25000 AS dob,
+    (ARRAY['Berlin','Bonn','Köln','Graz','Wien'])[1 + (i * 3) % 5] AS city
+    FROM (SELECT i, translate(md5('person ' || i), '0123456789', 'ghijklmnop') AS word FROM generate_series(1, 1000) AS i) AS of_word;
+INSERT INTO person SELECT id + 10000, given, overlay(surname PLACING 'x' FROM 3 FOR 1), dob, 'Linz' FROM person WHERE id <= 60;
+INSERT INTO person SELECT id + 20000, given, surname, dob, city FROM person WHERE id BETWEEN 61 AND 120;
+INSERT INTO person SELECT id + 30000, given, surname, dob + 1, 'Linz' FROM person WHERE id BETWEEN 121 AND 150;
+ALTER TABLE person ADD PRIMARY KEY (id);
+CREATE TABLE fitted AS SELECT bloom_model_fit('person', 'id', '{given:name,surname:name,dob:date,city}', '{given,dob}') AS model;
+SELECT bloom_register_create(model, 'person', 'id') FROM fitted;
+-- reject
+SELECT bloom_register_guard('person_register', 0.9, 'reject');
+SELECT given, surname, dob FROM person WHERE id = 500 \gset
+INSERT INTO person VALUES (1, 'x', 'y');
+INSERT INTO person VALUES (50001, :'given', :'surname' || 's', :'dob', 'Ulm');
+INSERT INTO person VALUES (50002, :'given', NULL, NULL, 'Ulm'), (50003, 'Rosalinde', 'Unbekannt', '1999-12-31', 'Graz'), (50004, NULL, NULL, NULL, NULL);
+UPDATE person SET given = :'given', surname = :'surname', dob = :'dob' WHERE id = 50003;
+UPDATE person SET city = 'Ulm' WHERE id = 50003;
+UPDATE person SET city = 'Ulm' WHERE id = 20061;
+INSERT INTO person VALUES (50005, 'Hugo', 'Einmalig', '1899-12-31', 'Graz'), (50006, 'Hugo', 'Einmalich', '1899-12-31', 'Graz');
+INSERT INTO person SELECT 60000 + id, given || 'aa', surname || 'bb', dob + 4000, city FROM person WHERE id BETWEEN 200 AND 300;
+COPY person FROM stdin;
+50007	Rosalinde	Unbekant	1999-12-31	Graz
+\.
+SELECT count(*) FROM person WHERE id BETWEEN 50001 AND 50010;
+SELECT finding, number FROM bloom_register_check('person_register') WHERE finding LIKE 'keys %';
+-- Whatever the triggers are called, and a trigger that changes the row once more.
+CREATE FUNCTION change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF pg_trigger_depth() = 1 THEN UPDATE person SET surname = NEW.surname || 'x', city = 'Aachen' WHERE id = NEW.id; END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER aaa_first AFTER INSERT ON person FOR EACH ROW EXECUTE FUNCTION change();
+INSERT INTO person VALUES (50011, 'Wolfhard', 'Siebenschein', '1911-01-01', 'Graz');
+SELECT * FROM person WHERE id = 50011;
+SELECT finding, number FROM bloom_register_check('person_register') WHERE finding LIKE 'keys %';
+INSERT INTO person VALUES (50012, 'Wolfhard', 'Siebenscheinx', '1911-01-01', 'Graz');
+ALTER TRIGGER aaa_first ON person RENAME TO zzz_last;
+INSERT INTO person VALUES (50013, 'Kunigunde', 'Achtelfass', '1922-02-02', 'Graz');
+SELECT finding, number FROM bloom_register_check('person_register') WHERE finding LIKE 'keys %';
+INSERT INTO person VALUES (50014, 'Kunigunde', 'Achtelfas', '1922-02-02', 'Graz');
+DROP TRIGGER zzz_last ON person;
+CREATE FUNCTION remove() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM person WHERE id = NEW.id; RETURN NULL; END $$;
+CREATE TRIGGER aaa_first AFTER INSERT ON person FOR EACH ROW EXECUTE FUNCTION remove();
+INSERT INTO person VALUES (50015, 'Adelgunde', 'Verschwunden', '1933-03-03', 'Graz');
+SELECT finding, number FROM bloom_register_check('person_register') WHERE finding LIKE 'keys %';
+DROP TRIGGER aaa_first ON person;
+-- Rows that are there already do not hinder an UPDATE of other columns, nor are they reported.
+ALTER TABLE person ADD remark text;
+UPDATE person SET remark = 'seen';
+-- Who may not read the table learns no more than that.
+CREATE ROLE regress_register_typist;
+GRANT USAGE ON SCHEMA register_guard TO regress_register_typist;
+GRANT INSERT ON person TO regress_register_typist;
+SET ROLE regress_register_typist;
+INSERT INTO person VALUES (50020, :'given', :'surname' || 's', :'dob', 'Ulm');
+INSERT INTO person VALUES (50021, 'Leopoldine', 'Zwischenschritt', '1944-04-04', 'Graz');
+RESET ROLE;
+DROP TRIGGER person_id_guard ON person;
+-- warn, with a message of one's own
+SELECT bloom_register_guard('person_register', 0.9, 'warn', 'message', 'look twice');
+INSERT INTO person VALUES (50001, :'given', :'surname' || 's', :'dob', 'Ulm');
+DELETE FROM person WHERE id = 50001;
+DROP TRIGGER person_id_guard ON person;
+-- flag, with decisions
+CREATE TABLE review (key text, duplicate text, similarity float8, found_at timestamptz, PRIMARY KEY (key, duplicate));
+SELECT bloom_decisions_create('decided');
+SELECT bloom_register_guard('person_register', 0.9, 'flag', 'review', 'review', 'decisions', 'decided');
+INSERT INTO person VALUES (50001, :'given', :'surname' || 's', :'dob', 'Ulm');
+SELECT key, duplicate, similarity > 0.9 AS is_match FROM review;
+INSERT INTO decided (a, b, decision) VALUES ('50030', '500', 'different'), ('50030', '50001', 'different');
+INSERT INTO person VALUES (50030, :'given', :'surname' || 's', :'dob', 'Ulm');
+SELECT count(*) FROM review;
+DROP TRIGGER person_id_guard ON person;
+-- skip
+CREATE TABLE skipped (record jsonb, duplicate text, similarity float8, found_at timestamptz, who text);
+SELECT bloom_register_guard('person_register', 0.9, 'skip', 'skipped', 'skipped');
+INSERT INTO person VALUES (50040, :'given', :'surname', :'dob', 'Ulm'), (50041, 'Ottokar', 'Nirgendwo', '1955-05-05', 'Graz');
+SELECT record ->> 'id' AS id, duplicate, similarity > 0.9 AS is_match FROM skipped;
+SELECT finding, number FROM bloom_register_check('person_register') WHERE finding LIKE 'keys %';
+-- A register that is dropped under its guard.
+SELECT bloom_register_drop('person_register');
+INSERT INTO person VALUES (50042, 'Ottokar', 'Nirgendwo', '1955-05-05', 'Graz');
+DROP TRIGGER person_id_guard ON person;
+-- What cannot be.
+SELECT bloom_register_create(model, 'person', 'id') FROM fitted;
+SELECT bloom_register_guard('person_register', 0.9, 'reject', 'within', 'city');
+SELECT bloom_register_guard('person_register', 0.9, 'reject', 'keep', '0.5');
+SELECT bloom_register_guard('person_register', 0.9, 'reject', 'blocklist', 'review');
+SELECT bloom_register_guard('person_register', 90, 'reject');
+SELECT bloom_register_guard('person_register', 0.9, 'refuse');
+SELECT bloom_register_guard('person_register', NULL, 'reject');
+SELECT bloom_register_guard('person', 0.9, 'reject');
+SELECT bloom_guard_create('person', 'id', 0.9, 'reject', 'register', 'review');
+CREATE TABLE other (LIKE person INCLUDING ALL);
+SELECT bloom_guard_create('other', 'id', 0.9, 'reject', 'register', 'person_register');
+DROP SCHEMA register_guard CASCADE;
+DROP ROLE regress_register_typist;
