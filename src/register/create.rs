@@ -10,7 +10,7 @@ use pgrx::PgSqlErrorCode::{
     ERRCODE_WRONG_OBJECT_TYPE,
 };
 
-use super::fill::{close_blocks, empty, fill, without_row_security};
+use super::fill::{empty, fill, without_row_security};
 use super::stored::{row_statement, Register};
 use super::texts::c_names;
 use crate::models::{check_of_one_table, field_columns, known_model_of};
@@ -498,7 +498,6 @@ fn fill_and_index(session: &Session, register: &Register) {
     fill(session, register);
     let keys = register.keys.oid;
     session.run(&sql!("CREATE INDEX ON {keys} (key)"), &[]);
-    close_blocks(session, register);
 }
 
 /// Makes all keys anew.

@@ -4,10 +4,13 @@ use std::ffi::CStr;
 
 use pgrx::{pg_sys, IntoDatum};
 
+use super::key_table::KeyWriter;
 use super::stored::Register;
 use super::texts::RowTexts;
+use pg::budget::Budget;
 use pg::error::raise;
 use pg::error::sql_error;
+use pg::file::{ByteStrings, RecordSort};
 use pg::message::words;
 use pg::progress;
 use pg::session::acting_user::{as_owner, owned_throughout};
@@ -56,15 +59,74 @@ fn records_query(table: pg_sys::Oid, key: &CStr, texts: &RowTexts) -> Sql {
     sql!("SELECT {key}, {columns} FROM {only} AS r")
 }
 
-/// Writes the keys of all records to tables that are empty, and finds out which blocks are closed. The register's table is
-/// locked against writers.
+/// Writes the keys of all records to the register's table, which is empty, in their order, so that those of a block are
+/// beside each other. The register's table is locked against writers.
+///
+/// Errors: out of memory; those of reading the table.
 pub fn fill(session: &Session, register: &Register) {
+    let memory = Budget::of_setting().bytes();
+    let mut sort = RecordSort::<2>::new(memory / 2);
+    let mut ids = ByteStrings::new(memory / 4);
+    let mut records = 0;
     without_row_security(|| {
-        let writer = register.keys.write();
         each_record(session, register, |id, keys| {
-            keys.iter().for_each(|&key| writer.add(key, Some(id)));
+            // SAFETY: of the key's type.
+            ids.push(Some(&unsafe { register.key_type.packed(id) }));
+            for key in keys {
+                sort.push([key as u64, records]);
+            }
+            records += 1;
         });
     });
+    let mut blocks = BlockWriter {
+        register,
+        writer: register.keys.write(),
+        ids,
+        value: Vec::new(),
+    };
+    let mut block: Option<(i64, Vec<u64>)> = None;
+    for [key, record] in sort.finish() {
+        progress::step();
+        let key = key as i64;
+        let (of, records) = block.get_or_insert_with(|| (key, Vec::new()));
+        if *of != key {
+            blocks.write(*of, records);
+            *of = key;
+            records.clear();
+        }
+        // One more than there may be says that the block is closed.
+        if records.len() <= register.most_of(key) as usize {
+            records.push(record);
+        }
+    }
+    if let Some((key, records)) = block {
+        blocks.write(key, &records);
+    }
+}
+
+/// Writes the rows of blocks.
+struct BlockWriter<'a> {
+    register: &'a Register,
+    writer: KeyWriter,
+    /// The keys of the records, by number.
+    ids: ByteStrings,
+    /// One of them, aligned as a value.
+    value: Vec<u64>,
+}
+
+impl BlockWriter<'_> {
+    /// Writes those of a block: its records, or that it is closed.
+    fn write(&mut self, key: i64, records: &[u64]) {
+        if records.len() > self.register.most_of(key) as usize {
+            return self.writer.add(key, None);
+        }
+        for &record in records {
+            let packed = self.ids.get(record).unwrap_or_default();
+            // SAFETY: packed before, of the key's type. The row is written before the next value takes its place.
+            let id = unsafe { self.register.key_type.unpack(packed, &mut self.value) };
+            self.writer.add(key, Some(id));
+        }
+    }
 }
 
 /// How many records a block of each search may have, to be looked up by [`OF_KEY`].
@@ -77,24 +139,6 @@ pub fn most_by_search(register: &Register) -> Parameter {
 /// The element of [`most_by_search`], which is the first parameter, for a key: its lowest bits are its search's number.
 pub const OF_KEY: &str =
     "($1)[(key OPERATOR(pg_catalog.&) 63)::pg_catalog.int4 OPERATOR(pg_catalog.+) 1]";
-
-/// Closes the blocks that have more records than they may, and deletes their keys.
-pub fn close_blocks(session: &Session, register: &Register) {
-    let keys = register.keys.oid;
-    session.run(
-        &sql!(
-            "INSERT INTO {keys} SELECT key FROM {keys} GROUP BY key HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) {OF_KEY}"
-        ),
-        &[most_by_search(register)],
-    );
-    session.run(
-        &sql!(
-            "DELETE FROM {keys} AS k USING {keys} AS c WHERE k.id IS NOT NULL AND c.id IS NULL AND k.key \
-            OPERATOR(pg_catalog.=) c.key"
-        ),
-        &[],
-    );
-}
 
 /// Empties the table of a register's keys, as its table is emptied.
 ///

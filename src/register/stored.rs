@@ -125,6 +125,46 @@ impl KeyType {
         }
     }
 
+    /// A value in bytes, of which [`KeyType::unpack`] makes it again.
+    ///
+    /// # Safety
+    /// The value is of this type.
+    pub unsafe fn packed(self, value: pg_sys::Datum) -> Vec<u8> {
+        // SAFETY: the caller's. A copy in one piece has a header that says how long it is.
+        unsafe {
+            match self.length {
+                -1 => {
+                    let copy = self.copy(value);
+                    let at: *const u8 = copy.cast_mut_ptr();
+                    let bytes = std::slice::from_raw_parts(at, pgrx::varsize_any(at.cast()));
+                    let bytes = bytes.to_vec();
+                    pg_sys::pfree(copy.cast_mut_ptr());
+                    bytes
+                }
+                _ => self.bytes(value),
+            }
+        }
+    }
+
+    /// The value that was packed; it is in `memory` as long as that is not changed, unless it is passed by value.
+    ///
+    /// # Safety
+    /// The bytes come from [`KeyType::packed`] of this type.
+    pub unsafe fn unpack(self, packed: &[u8], memory: &mut Vec<u64>) -> pg_sys::Datum {
+        if self.by_value {
+            let word = packed.first_chunk().copied().unwrap_or_default();
+            return pg_sys::Datum::from(usize::from_ne_bytes(word));
+        }
+        memory.clear();
+        memory.resize(packed.len().div_ceil(8).max(1), 0);
+        // SAFETY: the memory is as long as the bytes at least.
+        unsafe {
+            let at: *mut u8 = memory.as_mut_ptr().cast();
+            std::ptr::copy_nonoverlapping(packed.as_ptr(), at, packed.len());
+            pg_sys::Datum::from(at)
+        }
+    }
+
     /// An array of values, as its type and value.
     ///
     /// # Safety
