@@ -142,6 +142,7 @@ fn take_over(model: &mut MatchModel, fit: Fit, n: f64) {
     for k in 0..model.fields.len() {
         leave_open_what_is_missing(model, k);
     }
+    model.settle_rare_levels();
     model.status = if fit.converged {
         Status::Converged
     } else {

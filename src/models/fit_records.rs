@@ -221,8 +221,7 @@ impl FitRecords {
             of_tables[side(record)] += u64::from(counts.has(record))
         });
         let present = of_tables[0] + of_tables[1];
-        // Two records that are equal are two, so a value that is in no other record, or in none, counts like one of two.
-        let rare_level = equal_level(2.0 / present.max(2) as f64);
+        let rare_level = equal_level(1.0 / present.max(2) as f64);
         let mut count = FrequencyCount::new(present);
         let mut table_counts = of_tables.map(FrequencyCount::new);
         // by the first record that has it

@@ -33,14 +33,14 @@ pub struct Candidate {
     search: usize,
 }
 
-/// `(register regclass, record jsonb, min_probability float8, limit integer) RETURNS TABLE (key text, probability
-/// float8, bits float8, search integer)`
+/// `(register regclass, record jsonb, min_probability float8, "limit" integer) RETURNS TABLE (key text,
+/// probability float8, bits float8, search integer)`
 ///
-/// `(register regclass, record text, min_probability float8, limit integer) RETURNS TABLE (key text, probability
-/// float8, bits float8, search integer)`
+/// `(register regclass, record text, min_probability float8, "limit" integer) RETURNS TABLE (key text,
+/// probability float8, bits float8, search integer)`
 ///
-/// `(register regclass, record anyelement, min_probability float8, limit integer) RETURNS TABLE (key text, probability
-/// float8, bits float8, search integer)`
+/// `(register regclass, record anyelement, min_probability float8, "limit" integer) RETURNS TABLE (key text,
+/// probability float8, bits float8, search integer)`
 #[entry(stable, called_on_null, parallel_restricted)]
 fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments, and to return a set of rows.

@@ -1,7 +1,7 @@
 //! A fitted model.
 
 use super::mixture::{Dependence, Shares};
-use super::values::{last_level, FieldLayout, RowLayout, LEVELS, SWAPPED};
+use super::values::{equal_level, last_level, FieldLayout, RowLayout, EQUAL, LEVELS, SWAPPED};
 use super::{Calibration, Pattern};
 
 base::named! {
@@ -187,6 +187,28 @@ pub struct MatchModel {
 }
 
 impl MatchModel {
+    /// Lets a value that is not frequent count like the rarest of which the fit has seen two equal ones: at a level that none of
+    /// its pairs has, equality would say nothing. In few records equal values are frequent ones, since two have them.
+    pub fn settle_rare_levels(&mut self) {
+        let Some(matches) = self.classes.first() else {
+            return;
+        };
+        let pairs_of = |share: f64, pairs: f64| share * pairs >= 0.5;
+        for (field, shares) in self.fields.iter_mut().zip(&matches.shares) {
+            let is_seen = |&level: &usize| {
+                pairs_of(shares[level], matches.pairs_per_record * self.records)
+                    || pairs_of(field.u[level], self.all_pairs)
+            };
+            let mut levels = usize::from(field.rare_level)..EQUAL;
+            let Some(rarest) = levels.find(is_seen) else {
+                continue;
+            };
+            field.rare_level = rarest as u8;
+            let is_above = |(_, share): &(String, f64)| equal_level(*share) > rarest as u8;
+            field.frequent.retain(is_above);
+        }
+    }
+
     /// How rows of its fields lie in memory.
     pub fn layout(&self) -> RowLayout {
         let fields = self.fields.iter().map(|field| field.layout.clone());

@@ -90,4 +90,25 @@ mod tests {
         assert_eq!(of, [3, 2, 1, 1, 1]);
         assert_eq!(level(1, "Anna"), 0);
     }
+
+    #[test]
+    fn what_was_not_seen_counts_like_the_rarest_that_was() {
+        let mut model = tests::people();
+        (model.records, model.all_pairs) = (1000.0, 499_500.0);
+        model.classes[0].pairs_per_record = 0.1;
+        for (level, share) in [1e-9, 1e-9, 0.5, 0.2].into_iter().enumerate() {
+            model.classes[0].shares[0][level] = share;
+            model.fields[0].u[level] = share / 1e6;
+        }
+        model.fields[0].rare_level = 0;
+        model.fields[0].frequent = [("anna", 0.01), ("otto", 0.002)]
+            .map(|(value, share)| (value.to_owned(), share))
+            .into();
+        let others: Vec<u8> = model.fields[1..].iter().map(|f| f.rare_level).collect();
+        model.settle_rare_levels();
+        assert_eq!(model.fields[0].rare_level, 2);
+        assert_eq!(model.fields[0].frequent, [("anna".to_owned(), 0.01)]);
+        let all = model.fields[1..].iter().map(|f| f.rare_level);
+        assert!(all.zip(others).all(|(now, before)| now >= before));
+    }
 }
