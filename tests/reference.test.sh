@@ -48,9 +48,9 @@ missing=$(while read -r signature; do
 done <<<"$signatures")
 [[ -z $missing ]] || die "docs/reference.md does not have:
 $missing"
-# And none that is not there. bloom_fingerprint and bloom_guard have no arguments, and those of aggregates have no names.
+# And none that is not there. bloom_fingerprint and the trigger functions have no arguments, and those of aggregates have no names.
 surplus=$(grep -oE '^\| `(bloom_|counting_|ident_|minhash)[a-z_]*\([^`]*\)`' "$reference" | sed 's/^| `//; s/`$//' |
-    grep -vE '^bloom_(fingerprint|guard|union)\(|^counting_merge\(counting_bloom\)|^minhash_union\(minhash\)' | grep -vxF "$signatures" || true)
+    grep -vE '^bloom_(fingerprint|guard|register_keep|union)\(|^counting_merge\(counting_bloom\)|^minhash_union\(minhash\)' | grep -vxF "$signatures" || true)
 [[ -z $surplus ]] || die "docs/reference.md has what is not there:
 $surplus"
 
