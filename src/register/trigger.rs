@@ -250,10 +250,8 @@ impl Register {
             let mut found = Vec::new();
             reader.each(key, |row| {
                 // SAFETY: both are of the key's type.
-                if row
-                    .id()
-                    .is_some_and(|of_row| unsafe { self.key_type.is_same(of_row, id) })
-                {
+                let is_same = |of_row| unsafe { self.key_type.is_same(of_row, id) };
+                if row.id().is_some_and(is_same) {
                     found.push(row.tid());
                 }
                 true
