@@ -80,7 +80,9 @@ unsafe fn of_register(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum>
         text(given.text(2)),
     ];
     arguments.extend(options);
-    arguments.extend([c"register".to_owned(), catalog::quoted(register.oid)]);
+    // in the schema of the table, whatever that is called
+    let name = catalog::quoted_column(&catalog::name(register.oid));
+    arguments.extend([c"register".to_owned(), name]);
     create(register.relation, &arguments, function)
 }
 

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use pgrx::{pg_sys, IntoDatum};
 
-use super::create::{check_owner, mend_triggers, refill};
+use super::create::{check_owner, check_snapshot, mend_triggers, refill};
 use super::fill::{each_record, most_by_search, without_row_security, OF_KEY};
 use super::stored::Register;
 use pg::function::arguments::Arguments;
@@ -46,7 +46,9 @@ fn bloom_register_check(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     }
     if repair {
         refill(&register);
-        mend_triggers(&register, function);
+        if !register.is_kept() {
+            mend_triggers(&register, function);
+        }
     }
     NewValue(pg_sys::Datum::null())
 }
@@ -56,6 +58,7 @@ fn open_locked(oid: pg_sys::Oid) -> std::rc::Rc<Register> {
     // SAFETY: a function runs with a snapshot.
     let register = Register::open(oid, unsafe { pg_sys::GetActiveSnapshot() });
     check_owner(register.relation);
+    check_snapshot();
     relation::lock(register.relation, pg_sys::ShareRowExclusiveLock);
     register
 }

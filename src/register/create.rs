@@ -6,12 +6,11 @@ use base::Error;
 use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::{
     ERRCODE_ACTIVE_SQL_TRANSACTION, ERRCODE_DUPLICATE_TABLE, ERRCODE_FEATURE_NOT_SUPPORTED,
-    ERRCODE_INSUFFICIENT_PRIVILEGE, ERRCODE_INVALID_NAME, ERRCODE_INVALID_TABLE_DEFINITION,
-    ERRCODE_WRONG_OBJECT_TYPE,
+    ERRCODE_INSUFFICIENT_PRIVILEGE, ERRCODE_INVALID_NAME, ERRCODE_WRONG_OBJECT_TYPE,
 };
 
 use super::fill::{empty, fill, without_row_security};
-use super::stored::{row_statement, Register};
+use super::stored::{row_statement, rows_by_key, tables_of, Register};
 use super::texts::c_names;
 use crate::models::{check_of_one_table, field_columns, known_model_of};
 use crate::pairs::records::RecordColumn;
@@ -112,30 +111,30 @@ fn bloom_register_drop(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let oid = arguments.oid(0);
     catalog::check_exists(oid).or_raise();
     check_owner(oid);
-    let name = catalog::name(oid);
+    let tables = tables_of(oid);
     let session = Session::begin(false);
-    let mut tables = Vec::new();
-    let is_register = catalog::column(oid, c"keys").zip(catalog::column(oid, c"model"));
-    if catalog::kind(oid) != pg_sys::RELKIND_RELATION || is_register.is_none() {
-        raise(&sql_error(
-            ERRCODE_WRONG_OBJECT_TYPE,
-            words!("\"{name}\" is not a register"),
-        ));
+    // Without its row the keys are known by their name, and the triggers go with them.
+    let (table, keys) = match tables {
+        Some([table, keys]) => (Some(table), keys),
+        None => {
+            let name = suffixed(&catalog::name(oid), KEYS);
+            (None, relation_of(&catalog::schema(oid), &name))
+        }
+    };
+    match table.filter(|&table| catalog::kind(table) != 0) {
+        Some(table) => drop_triggers(&session, table, oid),
+        None => drop_triggers_of_name(&session, oid),
     }
-    session.each(
-        &sql!("SELECT relation::pg_catalog.oid, keys::pg_catalog.oid FROM {oid}"),
-        &[],
-        |row| tables.extend((0..2).map(|i| row.oid(i))),
-    );
-    if let Some(&table) = tables.first().filter(|&&table| catalog::kind(table) != 0) {
-        drop_triggers(&session, table, oid);
-    }
-    let known = tables
-        .iter()
-        .skip(1)
-        .copied()
-        .filter(|&table| catalog::kind(table) != 0);
-    for table in known.chain([oid]) {
+    let is_of_register = |keys: pg_sys::Oid| {
+        catalog::kind(keys) == pg_sys::RELKIND_RELATION
+            && catalog::column(keys, c"key") == Some(1)
+            && catalog::column(keys, c"id") == Some(2)
+    };
+    for table in [keys]
+        .into_iter()
+        .filter(|&keys| is_of_register(keys))
+        .chain([oid])
+    {
         check_owner(table);
         session.run(&sql!("DROP TABLE {table}"), &[]);
     }
@@ -236,13 +235,13 @@ fn check_table(table: pg_sys::Oid) -> &'static str {
 }
 
 /// Errors: the transaction has a snapshot that does not see all rows.
-fn check_snapshot() {
+pub fn check_snapshot() {
     // SAFETY: a variable of the server.
     if unsafe { pg_sys::XactIsoLevel } > pg_sys::XACT_READ_COMMITTED as i32 {
         raise(
             &sql_error(
                 ERRCODE_ACTIVE_SQL_TRANSACTION,
-                "a register cannot be made in a transaction that does not read what is committed meanwhile",
+                "a register cannot be made or checked in a transaction that does not read what is committed meanwhile",
             )
             .detail("Rows that others have committed since its snapshot would be missing.")
             .hint("Make it in a transaction with isolation level READ COMMITTED."),
@@ -284,46 +283,22 @@ fn check_name(schema: &CStr, name: &CStr, is_given: bool) {
 
 /// Errors: the key's type is not one of the server's, or its values are not unique.
 fn check_key(table: pg_sys::Oid, key: &RecordColumn) {
-    if !catalog::is_of_server(key.type_oid) {
+    // SAFETY: a look-up in the catalogs by OID.
+    let has_array = unsafe { pg_sys::get_array_type(key.type_oid) } != pg_sys::InvalidOid;
+    if !catalog::is_of_server(key.type_oid) || !has_array {
         let of_type = catalog::type_name(key.type_oid);
         raise(
             &sql_error(
                 ERRCODE_FEATURE_NOT_SUPPORTED,
                 words!("the key \"{key.name}\" of a register cannot be of type {of_type}"),
             )
-            .detail("Code of the type would run for whoever writes to the table.")
-            .hint("Take a column of one of PostgreSQL's own types as the key."),
+            .detail("The keys are values of PostgreSQL's own types, and no arrays.")
+            .hint("Take a column of such a type as the key."),
         );
     }
     check_stored(table, key.clone());
-    let number = catalog::column(table, &key.name);
     let open = OpenRelation::locked_table(table);
-    let is_unique = open.indexes().into_iter().any(|index| {
-        let index = OpenRelation::index(index, pg_sys::AccessShareLock);
-        // SAFETY: an open index has its row of pg_index, with as many columns as key columns at least.
-        unsafe {
-            let form = &*index.rd_index;
-            let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
-            let is_whole = form.indisvalid && form.indisready && form.indislive;
-            is_whole
-                && form.indisunique
-                && form.indimmediate
-                && columns.len() == 1
-                && Some(columns[0]) == number
-                && pg_sys::RelationGetIndexPredicate(index.pointer()).is_null()
-        }
-    });
-    if !is_unique {
-        let (quoted, column) = (catalog::quoted(table), catalog::quoted_column(&key.name));
-        raise(
-            &sql_error(
-                ERRCODE_INVALID_TABLE_DEFINITION,
-                words!("column \"{key.name}\" of table \"{table}\" is not unique"),
-            )
-            .detail("A register finds records by their keys, so it needs a unique index on that column alone.")
-            .hint(words!("ALTER TABLE {quoted} ADD PRIMARY KEY ({column})")),
-        );
-    }
+    rows_by_key(pg_sys::InvalidOid, &open, key).or_raise();
 }
 
 /// Errors: the column is computed when it is read, so that a trigger does not see its value.
@@ -386,7 +361,7 @@ fn make_tables(
     let collation = Sql::new("").collate(key.collation);
     session.run(
         &sql!(
-            "CREATE {persistence}TABLE {row} (relation pg_catalog.regclass NOT NULL, key pg_catalog.name NOT NULL, \
+            "CREATE TABLE {row} (relation pg_catalog.regclass NOT NULL, key pg_catalog.name NOT NULL, \
             model pg_catalog.jsonb NOT NULL, records pg_catalog.int8 NOT NULL, types pg_catalog.regtype[] NOT NULL, \
             keys pg_catalog.regclass NOT NULL, options pg_catalog.jsonb NOT NULL, \
             made pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now())"
@@ -431,7 +406,7 @@ fn make_triggers(
         &catalog::schema_of_function(function),
         c"bloom_register_keep",
     );
-    let argument = literal(&catalog::quoted(register));
+    let argument = literal(&catalog::name(register));
     let name = catalog::name(register);
     for (suffix, event, each) in [
         ("_row", "INSERT OR UPDATE OR DELETE", "ROW"),
@@ -454,9 +429,10 @@ fn drop_triggers(session: &Session, table: pg_sys::Oid, register: pg_sys::Oid) {
     let names = sql!(
         "SELECT t.tgname FROM pg_catalog.pg_trigger AS t JOIN pg_catalog.pg_proc AS p ON p.oid OPERATOR(pg_catalog.=) t.tgfoid \
         WHERE t.tgrelid OPERATOR(pg_catalog.=) $1 AND NOT t.tgisinternal AND t.tgnargs OPERATOR(pg_catalog.=) 1 \
-        AND p.prosrc OPERATOR(pg_catalog.=) 'bloom_register_keep_wrapper' AND COALESCE(pg_catalog.to_regclass(\
-        pg_catalog.convert_from(pg_catalog.substr(t.tgargs, 1, pg_catalog.length(t.tgargs) OPERATOR(pg_catalog.-) 1), \
-        pg_catalog.getdatabaseencoding()))::pg_catalog.oid, $2) OPERATOR(pg_catalog.=) $2"
+        AND p.prosrc OPERATOR(pg_catalog.=) 'bloom_register_keep_wrapper' AND COALESCE((SELECT r.oid FROM pg_catalog.pg_class AS r, \
+        pg_catalog.pg_class AS c WHERE c.oid OPERATOR(pg_catalog.=) t.tgrelid AND r.relnamespace OPERATOR(pg_catalog.=) c.relnamespace \
+        AND r.relname OPERATOR(pg_catalog.=) pg_catalog.convert_from(pg_catalog.substr(t.tgargs, 1, pg_catalog.length(t.tgargs) \
+        OPERATOR(pg_catalog.-) 1), pg_catalog.getdatabaseencoding())::pg_catalog.name), $2) OPERATOR(pg_catalog.=) $2"
     );
     let parameters = [table, register].map(|oid| (pg_sys::OIDOID, oid.into()));
     let mut triggers: Vec<CString> = Vec::new();
@@ -466,6 +442,23 @@ fn drop_triggers(session: &Session, table: pg_sys::Oid, register: pg_sys::Oid) {
     for trigger in triggers {
         session.run(&sql!("DROP TRIGGER {trigger} ON {table}"), &[]);
     }
+}
+
+/// Drops the triggers that name a register whose table is not known.
+fn drop_triggers_of_name(session: &Session, register: pg_sys::Oid) {
+    let tables = sql!(
+        "SELECT DISTINCT t.tgrelid FROM pg_catalog.pg_trigger AS t JOIN pg_catalog.pg_proc AS p ON p.oid OPERATOR(pg_catalog.=) t.tgfoid \
+        JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) t.tgrelid WHERE NOT t.tgisinternal \
+        AND p.prosrc OPERATOR(pg_catalog.=) 'bloom_register_keep_wrapper' AND c.relnamespace OPERATOR(pg_catalog.=) \
+        (SELECT r.relnamespace FROM pg_catalog.pg_class AS r WHERE r.oid OPERATOR(pg_catalog.=) $1)"
+    );
+    let mut found = Vec::new();
+    session.each(&tables, &[(pg_sys::OIDOID, register.into())], |row| {
+        found.push(row.oid(0))
+    });
+    found
+        .into_iter()
+        .for_each(|table| drop_triggers(session, table, register));
 }
 
 /// Makes the triggers of a register anew, called like it. `function` is one of this extension.

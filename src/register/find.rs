@@ -20,7 +20,7 @@ use pg::sql::Sql;
 use pg::values::jsonb::jsonb_datum;
 use pg::values::text::Text;
 use pg::values::varlena::NewValue;
-use pg::{entry, sql};
+use pg::{entry, relation, sql};
 
 /// A record that a search brings together with the one that is looked for.
 pub struct Candidate {
@@ -120,6 +120,8 @@ unsafe fn as_json(fcinfo: pg_sys::FunctionCallInfo, value: pg_sys::Datum) -> pg_
 pub fn open(oid: pg_sys::Oid) -> std::rc::Rc<Register> {
     // SAFETY: a function runs with a snapshot.
     let register = Register::open(oid, unsafe { pg_sys::GetActiveSnapshot() });
+    // Before the keys are read, and until the end of the transaction, as a query would.
+    relation::lock(register.relation, pg_sys::AccessShareLock);
     let mut read = register.numbers.clone();
     read.push(register.key_number);
     if !may_select(register.relation, &read, current_user()) {
@@ -189,8 +191,8 @@ impl Register {
         let keys = unsafe { self.key_type.array(&mut values) };
         let (key, columns) = (&self.key.name, self.texts.select());
         let only = Sql::new("").only(self.relation);
-        let array = Sql::new("").type_name(keys.0);
-        let json = sql!("pg_catalog.to_json({key})");
+        let array = Sql::new("").exact_type(keys.0);
+        let json = sql!("pg_catalog.to_jsonb({key})");
         let query = sql!(
             "SELECT {key}, {json} OPERATOR(pg_catalog.#>>) ARRAY[]::pg_catalog.text[], pg_catalog.format('%s', {key}), \
             {columns} FROM {only} AS r WHERE {key} OPERATOR(pg_catalog.=) ANY ($1::{array})"

@@ -8,14 +8,17 @@ use pg::catalog;
 use pg::error::{raise, sql_error};
 use pg::message::words;
 use pg::relation::OpenRelation;
+use pg::row::Row;
 use pg::{check_for_interrupts, ffi};
 
 /// Where such a table is.
 #[derive(Clone, Copy)]
 pub struct KeyTable {
     pub oid: pg_sys::Oid,
-    /// The index on its first column.
+    /// The index on its first column, or another one on a single column.
     pub index: pg_sys::Oid,
+    /// By which function values of that column are equal, and its collation.
+    pub equality: (pg_sys::Oid, pg_sys::Oid),
 }
 
 impl KeyTable {
@@ -32,8 +35,9 @@ impl KeyTable {
             );
         }
         let lock = pg_sys::AccessShareLock;
-        let table = OpenRelation::table(self.oid, lock).keep_lock();
-        let index = OpenRelation::index(self.index, lock).keep_lock();
+        // Not until the end of the transaction: whoever asks and writes afterwards would block those who mend the register.
+        let table = OpenRelation::table(self.oid, lock);
+        let index = OpenRelation::index(self.index, lock);
         // SAFETY: both are open, and stay so longer than the scan. The key is set again before it is used: column 1 of
         // the index equals a bigint.
         unsafe {
@@ -50,11 +54,14 @@ impl KeyTable {
             );
             let slot = pg_sys::table_slot_create(table.pointer(), std::ptr::null_mut());
             let mut key = pg_sys::ScanKeyData::default();
-            pg_sys::ScanKeyInit(
+            pg_sys::ScanKeyEntryInitialize(
                 &mut key,
+                0,
                 1,
                 pg_sys::BTEqualStrategyNumber as u16,
-                pg_sys::F_INT8EQ.into(),
+                pg_sys::InvalidOid,
+                self.equality.1,
+                self.equality.0,
                 pg_sys::Datum::null(),
             );
             KeyReader {
@@ -62,7 +69,7 @@ impl KeyTable {
                 slot,
                 key,
                 _index: index,
-                _table: table,
+                table,
             }
         }
     }
@@ -84,15 +91,22 @@ pub struct KeyReader {
     slot: *mut pg_sys::TupleTableSlot,
     key: pg_sys::ScanKeyData,
     _index: OpenRelation,
-    _table: OpenRelation,
+    table: OpenRelation,
 }
 
 /// A row that was found.
 pub struct FoundRow {
     slot: *mut pg_sys::TupleTableSlot,
+    table: pg_sys::Relation,
 }
 
 impl FoundRow {
+    /// The row as a whole, as long as no other one is found.
+    pub fn row(&self) -> Row {
+        // SAFETY: the slot holds a row of the table, which the reader keeps open.
+        unsafe { Row::new(self.table, self.slot, std::ptr::null_mut()) }
+    }
+
     /// The second column; `None` for NULL. It is valid until the next row is found.
     pub fn id(&self) -> Option<pg_sys::Datum> {
         let mut null = false;
@@ -110,15 +124,24 @@ impl FoundRow {
 
 impl KeyReader {
     /// Gives the rows of a key to `each`, until that returns false.
-    pub fn each(&mut self, key: i64, mut each: impl FnMut(&FoundRow) -> bool) {
-        self.key.sk_argument = pg_sys::Datum::from(key);
+    pub fn each(&mut self, key: i64, each: impl FnMut(&FoundRow) -> bool) {
+        self.each_of(pg_sys::Datum::from(key), each);
+    }
+
+    /// The same of a value of the index's column.
+    pub fn each_of(&mut self, value: pg_sys::Datum, mut each: impl FnMut(&FoundRow) -> bool) {
+        self.key.sk_argument = value;
         // SAFETY: the scan has begun with one key, which is copied. The slot is one of the table.
         unsafe {
             ffi::index_rescan(self.scan, &mut self.key, 1, std::ptr::null_mut(), 0);
             let forward = pg_sys::ScanDirection::ForwardScanDirection;
             while ffi::index_getnext_slot(self.scan, forward, self.slot) {
                 check_for_interrupts();
-                if !each(&FoundRow { slot: self.slot }) {
+                let table = self.table.pointer();
+                if !each(&FoundRow {
+                    slot: self.slot,
+                    table,
+                }) {
                     break;
                 }
             }

@@ -10,7 +10,8 @@ use linkage::model::keys::stored_key;
 use linkage::model::ReadyRecord;
 use pgrx::PgSqlErrorCode::{
     ERRCODE_CARDINALITY_VIOLATION, ERRCODE_DATATYPE_MISMATCH, ERRCODE_INVALID_OBJECT_DEFINITION,
-    ERRCODE_UNDEFINED_COLUMN, ERRCODE_UNDEFINED_TABLE, ERRCODE_WRONG_OBJECT_TYPE,
+    ERRCODE_INVALID_TABLE_DEFINITION, ERRCODE_UNDEFINED_COLUMN, ERRCODE_UNDEFINED_TABLE,
+    ERRCODE_WRONG_OBJECT_TYPE,
 };
 use pgrx::{pg_sys, FromDatum};
 
@@ -52,6 +53,8 @@ pub struct Register {
     pub key_type: KeyType,
     /// Rows of a key, and of the key of a record that has it; NULL stands there where the block of the key is closed.
     pub keys: KeyTable,
+    /// The table's rows, by a unique index on the key.
+    pub rows: KeyTable,
     pub known: Rc<KnownModel>,
     /// For the number of records that is frozen in the register.
     pub of: Rc<ForRecords>,
@@ -298,7 +301,9 @@ impl Register {
             }
         }
         let key_type = KeyType::new(key.type_oid);
-        let keys = key_table(&name, row.keys, owner, key.type_oid)?;
+        check_owners(oid, row.keys, row.relation)?;
+        let keys = key_table(&name, row.keys, key.type_oid)?;
+        let rows = rows_by_key(oid, &table, &key)?;
         let n = row.records as f64;
         let of = known.for_records(n, n * (n - 1.0) / 2.0);
         let most = known.ready.model().searches.iter();
@@ -312,6 +317,7 @@ impl Register {
             key,
             key_type,
             keys,
+            rows,
             of,
             records: row.records,
             most,
@@ -334,13 +340,13 @@ impl Register {
         keys
     }
 
-    /// Errors: the trigger that keeps the register is missing, or was disabled, so that rows may have been missed.
-    pub fn check_kept(&self) {
+    /// In which sessions the trigger fires that keeps the register, as pg_trigger has it; `None` if it is missing.
+    fn trigger_state(&self) -> Option<u8> {
         let table = OpenRelation::table(self.relation, pg_sys::AccessShareLock);
-        let name = catalog::quoted(self.oid);
+        let name = catalog::name(self.oid);
         // SAFETY: an open relation has NULL or a description of its triggers, with as many as it says, whose arguments are C
         // strings.
-        let state = unsafe {
+        unsafe {
             let triggers = match table.trigdesc.as_ref() {
                 Some(all) => std::slice::from_raw_parts(all.triggers, all.numtriggers as usize),
                 None => &[],
@@ -351,8 +357,18 @@ impl Register {
                     && trigger.tgtype & pg_sys::TRIGGER_TYPE_ROW as i16 != 0
             });
             of_register.next().map(|trigger| trigger.tgenabled as u8)
-        };
-        let what = match state {
+        }
+    }
+
+    /// Whether the trigger is there, and fires in every session.
+    pub fn is_kept(&self) -> bool {
+        self.trigger_state() == Some(pg_sys::TRIGGER_FIRES_ALWAYS)
+    }
+
+    /// Errors: the trigger that keeps the register is missing, or was disabled, so that rows may have been missed.
+    pub fn check_kept(&self) {
+        let name = catalog::quoted(self.oid);
+        let what = match self.trigger_state() {
             Some(pg_sys::TRIGGER_FIRES_ALWAYS) => return,
             Some(pg_sys::TRIGGER_DISABLED) => "is disabled",
             Some(_) => "was disabled, or does not fire in every session",
@@ -438,12 +454,7 @@ fn lost_column(register: &CStr, table: pg_sys::Oid, column: &CStr) -> Error {
 /// A table of keys, whose second column is of this type.
 ///
 /// Errors: it was dropped, belongs to another user, or is not as bloom_register_create() has made it.
-fn key_table(
-    register: &CStr,
-    oid: pg_sys::Oid,
-    owner: pg_sys::Oid,
-    id: pg_sys::Oid,
-) -> Result<KeyTable> {
+fn key_table(register: &CStr, oid: pg_sys::Oid, id: pg_sys::Oid) -> Result<KeyTable> {
     let lacks = |why: &str| {
         sql_error(
             ERRCODE_INVALID_OBJECT_DEFINITION,
@@ -458,9 +469,6 @@ fn key_table(
     if !table.is_heap() {
         return Err(lacks("is not a heap"));
     }
-    if table.form().relowner != owner {
-        return Err(lacks("has another owner"));
-    }
     let of_type = |column: &pg_sys::FormData_pg_attribute| match column.attisdropped {
         true => pg_sys::InvalidOid,
         false => column.atttypid,
@@ -468,6 +476,19 @@ fn key_table(
     let types = table.columns().map(of_type);
     if !types.eq([pg_sys::INT8OID, id]) {
         return Err(lacks("has other columns"));
+    }
+    // Rows are added without the executor, which is what computes expressions and looks at predicates.
+    let is_plain = |&index: &pg_sys::Oid| {
+        let index = OpenRelation::index(index, pg_sys::AccessShareLock);
+        // SAFETY: an open index has its row of pg_index.
+        unsafe {
+            pg_sys::RelationGetIndexExpressions(index.pointer()).is_null()
+                && pg_sys::RelationGetIndexPredicate(index.pointer()).is_null()
+                && !(*index.rd_index).indisexclusion
+        }
+    };
+    if !table.indexes().iter().all(is_plain) {
+        return Err(lacks("has an index with an expression or a condition"));
     }
     let index = table.indexes().into_iter().find(|&index| {
         let index = OpenRelation::index(index, pg_sys::AccessShareLock);
@@ -484,7 +505,84 @@ fn key_table(
     });
     // Only a table that is being filled has none.
     let index = index.unwrap_or(pg_sys::InvalidOid);
-    Ok(KeyTable { oid, index })
+    let equality = (pg_sys::F_INT8EQ.into(), pg_sys::InvalidOid);
+    Ok(KeyTable {
+        oid,
+        index,
+        equality,
+    })
+}
+
+/// Errors: register, keys and table do not belong to the same user, so that one could write to what is another's.
+fn check_owners(register: pg_sys::Oid, keys: pg_sys::Oid, table: pg_sys::Oid) -> Result<()> {
+    let owner = |oid| OpenRelation::find(oid, pg_sys::AccessShareLock).map(|r| r.form().relowner);
+    let wanted = owner(table);
+    let other = [register, keys]
+        .into_iter()
+        .find(|&oid| owner(oid) != wanted);
+    let Some(other) = other else { return Ok(()) };
+    let quoted = catalog::quoted(other);
+    Err(sql_error(
+        ERRCODE_INVALID_OBJECT_DEFINITION,
+        words!("table \"{other}\" has another owner than table \"{table}\", of which \"{register}\" is a register"),
+    )
+    .detail("What a register has is written for the owner of its table.")
+    .hint(words!("ALTER TABLE {quoted} OWNER TO the owner of the other one.")))
+}
+
+/// The rows of a table by its key.
+///
+/// Errors: the key has no unique index any more.
+pub fn rows_by_key(
+    register: pg_sys::Oid,
+    table: &OpenRelation,
+    key: &RecordColumn,
+) -> Result<KeyTable> {
+    let oid = table.rd_id;
+    let number = catalog::column(oid, &key.name);
+    let index = table.indexes().into_iter().find_map(|oid| {
+        let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
+        // SAFETY: an open index has its row of pg_index, with as many columns as key columns at least, and the collation of
+        // each.
+        unsafe {
+            let form = &*index.rd_index;
+            let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
+            let is_whole = form.indisvalid && form.indisready && form.indislive;
+            let is_of_key = is_whole
+                && form.indisunique
+                && form.indimmediate
+                && columns.len() == 1
+                && Some(columns[0]) == number
+                && index.form().relam == pg_sys::BTREE_AM_OID
+                && pg_sys::RelationGetIndexPredicate(index.pointer()).is_null();
+            is_of_key.then(|| (oid, *index.rd_indcollation))
+        }
+    });
+    let Some((index, collation)) = index else {
+        let (quoted, column) = (catalog::quoted(oid), catalog::quoted_column(&key.name));
+        let of = match register {
+            pg_sys::InvalidOid => words!("A register"),
+            register => words!("Register \"{register}\""),
+        };
+        return Err(sql_error(
+            ERRCODE_INVALID_TABLE_DEFINITION,
+            words!("column \"{key.name}\" of table \"{oid}\" is not unique"),
+        )
+        .detail(words!(
+            "{of} finds records by their keys, so it needs a unique index on that column alone."
+        ))
+        .hint(words!("ALTER TABLE {quoted} ADD PRIMARY KEY ({column})")));
+    };
+    // SAFETY: a look-up in the type cache, whose entries stay.
+    let equality = unsafe {
+        let entry = pg_sys::lookup_type_cache(key.type_oid, pg_sys::TYPECACHE_EQ_OPR as i32);
+        pg_sys::get_opcode((*entry).eq_opr)
+    };
+    Ok(KeyTable {
+        oid,
+        index,
+        equality: (equality, collation),
+    })
 }
 
 /// The first row of a table that a snapshot sees.
@@ -545,34 +643,42 @@ impl<'t> FirstRow<'t> {
         value
     }
 
-    fn read(&self, oid: pg_sys::Oid) -> StoredRow {
-        let of_type = |name: &CStr, wanted: pg_sys::Oid| {
-            let number = catalog::column(oid, name).unwrap_or_default();
-            if catalog::column_type(oid, number) != wanted {
-                raise(
-                    &sql_error(
-                        ERRCODE_WRONG_OBJECT_TYPE,
-                        words!("\"{oid}\" is not a register"),
-                    )
-                    .hint("A register is a table that bloom_register_create() has made."),
-                );
-            }
-            self.value(name)
-        };
-        let relation = |name: &CStr| {
-            let value = of_type(name, pg_sys::REGCLASSOID).value();
+    /// Errors: the column is of another type.
+    fn of_type(&self, oid: pg_sys::Oid, name: &CStr, wanted: pg_sys::Oid) -> pg_sys::Datum {
+        let number = catalog::column(oid, name).unwrap_or_default();
+        if catalog::column_type(oid, number) != wanted {
+            raise(
+                &sql_error(
+                    ERRCODE_WRONG_OBJECT_TYPE,
+                    words!("\"{oid}\" is not a register"),
+                )
+                .hint("A register is a table that bloom_register_create() has made."),
+            );
+        }
+        self.value(name)
+    }
+
+    /// The table of the register, and that of its keys.
+    fn tables(&self, oid: pg_sys::Oid) -> [pg_sys::Oid; 2] {
+        [c"relation", c"keys"].map(|name| {
+            let value = self.of_type(oid, name, pg_sys::REGCLASSOID).value();
             pg_sys::Oid::from(value as u32)
-        };
+        })
+    }
+
+    fn read(&self, oid: pg_sys::Oid) -> StoredRow {
+        let of_type = |name: &CStr, wanted: pg_sys::Oid| self.of_type(oid, name, wanted);
+        let [relation, keys] = self.tables(oid);
         // SAFETY: the values are of the types that were checked, and are copied.
         unsafe {
             let types = of_type(c"types", pg_sys::REGTYPEARRAYOID);
             StoredRow {
-                relation: relation(c"relation"),
+                relation,
                 key: CStr::from_ptr(of_type(c"key", pg_sys::NAMEOID).cast_mut_ptr()).to_owned(),
                 model: known_model_of(of_type(c"model", pg_sys::JSONBOID)).0,
                 records: of_type(c"records", pg_sys::INT8OID).value() as i64,
                 types: Vec::from_datum(types, false).unwrap_or_default(),
-                keys: relation(c"keys"),
+                keys,
             }
         }
     }
@@ -589,6 +695,20 @@ impl Drop for FirstRow<'_> {
             }
         }
     }
+}
+
+/// The table of a register and that of its keys, as its row says, whatever has become of them; `None` without a row.
+///
+/// Errors: it is no register; it has several rows.
+pub fn tables_of(oid: pg_sys::Oid) -> Option<[pg_sys::Oid; 2]> {
+    let table = open_register(oid);
+    // SAFETY: a function runs with a snapshot.
+    let mut row = FirstRow::of(&table, unsafe { pg_sys::GetActiveSnapshot() })?;
+    let stored = row.tables(oid);
+    if row.has_another() {
+        raise(&several_rows(oid));
+    }
+    Some(stored)
 }
 
 /// The statement that makes a register's row.

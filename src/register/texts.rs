@@ -6,6 +6,8 @@ use pgrx::pg_sys;
 
 use crate::models::{base_type, field_value, reading_fields};
 use crate::pairs::records::RecordColumn;
+use pg::ffi;
+use pg::row::Row;
 use pg::session::{QueryRow, SavedPlan, Session};
 use pg::sql;
 use pg::sql::Sql;
@@ -79,23 +81,28 @@ impl RowTexts {
     /// The texts of a row of the table.
     ///
     /// Errors: as the functions of the values' types.
-    ///
-    /// # Safety
-    /// `slot` holds a row of the table, which is open.
-    pub unsafe fn of_row(
-        &self,
-        table: pg_sys::Relation,
-        slot: *mut pg_sys::TupleTableSlot,
-    ) -> RecordTexts {
-        // SAFETY: the caller's. The row is copied with all its values.
-        let row = || unsafe {
-            let tuple = pg_sys::ExecFetchSlotHeapTuple(slot, false, std::ptr::null_mut());
-            pg_sys::heap_copy_tuple_as_datum(tuple, (*table).rd_att)
+    pub fn of_row(&self, row: &Row) -> RecordTexts {
+        // SAFETY: the table is open, and has a descriptor. There are as many values as columns, of their types; those of
+        // columns that were dropped are NULL.
+        let whole = || unsafe {
+            let columns = (*row.table).rd_att;
+            let value = |i: i32| match (*ffi::attribute(columns, i)).attisdropped {
+                true => None,
+                false => row.get(i as i16 + 1),
+            };
+            let values: Vec<Option<pg_sys::Datum>> = (0..(*columns).natts).map(value).collect();
+            let mut datums: Vec<pg_sys::Datum> = values
+                .iter()
+                .map(|v| v.unwrap_or(pg_sys::Datum::null()))
+                .collect();
+            let mut nulls: Vec<bool> = values.iter().map(Option::is_none).collect();
+            let tuple = pg_sys::heap_form_tuple(columns, datums.as_mut_ptr(), nulls.as_mut_ptr());
+            pg_sys::heap_copy_tuple_as_datum(tuple, columns)
         };
         let others = self.plan.as_ref().map(|plan| {
             let session = Session::begin(true);
-            let row = row();
-            let rows = reading_fields(|| plan.run(&session, [row]));
+            let whole = whole();
+            let rows = reading_fields(|| plan.run(&session, [whole]));
             let texts = rows.first().map(|row| {
                 let of_plan = self.sources.iter().filter(|s| matches!(s, Source::Plan(_)));
                 let text = |i: usize| Some(row.text(i)?.as_str().to_owned());
@@ -105,14 +112,10 @@ impl RowTexts {
         });
         let text = |source: &Source| match *source {
             Source::Plan(place) => others.as_ref()?.get(place)?.clone(),
-            Source::Row(number) => {
-                let mut null = false;
-                // SAFETY: the slot holds a row with this column, which is a text.
-                unsafe {
-                    let value = pg_sys::slot_getattr(slot, number.into(), &mut null);
-                    (!null).then(|| Text::from_raw(value).as_str().to_owned())
-                }
-            }
+            // SAFETY: a text, which is copied.
+            Source::Row(number) => row
+                .get(number)
+                .map(|value| unsafe { Text::from_raw(value) }.as_str().to_owned()),
         };
         self.sources.iter().map(text).collect()
     }

@@ -79,17 +79,11 @@ fn register_of(call: &TriggerCall) -> Result<Rc<Register>> {
         )
         .hint("Such triggers are made by bloom_register_create()."));
     };
-    // SAFETY: a C string. The parts of the name are looked up as in a query, and no relation is not an error.
+    // In the schema of the table, whatever that is called, and whoever may use it.
+    // SAFETY: look-ups in the catalogs, by a C string.
     let oid = unsafe {
-        let names = pg_sys::stringToQualifiedNameList(
-            name.as_ptr(),
-            #[cfg(not(feature = "pg15"))]
-            std::ptr::null_mut(),
-        );
-        let variable = pg_sys::makeRangeVarFromNameList(names);
-        let (flags, none) = (pg_sys::RVROption::RVR_MISSING_OK, std::ptr::null_mut());
-        let lock = pg_sys::NoLock as i32;
-        pg_sys::RangeVarGetRelidExtended(variable, lock, flags, None, none)
+        let schema = pg_sys::get_rel_namespace(call.table());
+        pg_sys::get_relname_relid(name.as_ptr(), schema)
     };
     if oid == pg_sys::InvalidOid {
         let (trigger, table) = (call.trigger_name(), call.table());
@@ -99,10 +93,8 @@ fn register_of(call: &TriggerCall) -> Result<Rc<Register>> {
                 "register \"{name}\" of trigger \"{trigger}\" on table \"{table}\" does not exist"
             ),
         )
-        .detail("It was dropped or renamed by other means than the functions for registers.")
-        .hint(words!(
-            "Name it as it was, or drop the triggers of the table that are called like it."
-        )));
+        .detail("It was dropped, renamed or moved to another schema than its table.")
+        .hint("Name it as it was, or drop the triggers of the table that are called like it."));
     }
     Register::latest(oid, call.table())
 }
@@ -159,8 +151,7 @@ impl Register {
                 ),
             ));
         };
-        // SAFETY: a row of the table, which is open.
-        let record = unsafe { self.texts.of_row(row.table, row.slot) };
+        let record = self.texts.of_row(row);
         Ok((id, self.keys_of(&record)))
     }
 
@@ -188,11 +179,9 @@ impl Register {
         let was = old.into_iter().chain(new.filter(|_| newest.is_some()));
         for row in was {
             let (id, mut keys) = self.of_row(row)?;
-            if let Some((id_now, keys_now)) = &stays {
-                // SAFETY: two keys of the register's type.
-                if unsafe { self.key_type.is_same(id, *id_now) } {
-                    keys.retain(|key| keys_now.binary_search(key).is_err());
-                }
+            // A trigger may have entered a row of the same key meanwhile.
+            for keys_now in self.keys_of_id(id)? {
+                keys.retain(|key| keys_now.binary_search(key).is_err());
             }
             self.delete_keys(&keys, id);
         }
@@ -200,6 +189,18 @@ impl Register {
             self.add_keys(&keys, id);
         }
         Ok(())
+    }
+
+    /// The keys of each row that has this key in the table now: there is one at most.
+    fn keys_of_id(&self, id: pg_sys::Datum) -> Result<Vec<Vec<i64>>> {
+        // SAFETY: a constant of the server's, as above.
+        let mut reader = self.rows.read(unsafe { now() });
+        let mut found = Vec::new();
+        reader.each_of(id, |row| {
+            found.push(self.of_row(&row.row()).map(|(_, keys)| keys));
+            true
+        });
+        found.into_iter().collect()
     }
 
     /// Adds the keys of a row that is in the table, where they are missing.
@@ -224,7 +225,9 @@ impl Register {
             of_block.clear();
             let mut is_open = true;
             reader.each(key, |row| {
-                is_open = row.id().is_some();
+                // SAFETY: the snapshot says who inserts the row, if that is not decided: who closes the block may be rolled back.
+                let is_decided = unsafe { (*dirty).xmin } == pg_sys::InvalidTransactionId;
+                is_open = row.id().is_some() || !is_decided;
                 let id = row.id().filter(|&id| {
                     // SAFETY: two keys of the register's type.
                     own.is_none_or(|own| unsafe { !self.key_type.is_same(own, id) })

@@ -63,7 +63,7 @@ impl Register {
     fn record(&self, key_text: pg_sys::Datum) -> RecordTexts {
         let (key, columns) = (&self.key.name, self.texts.select());
         let only = Sql::new("").only(self.relation);
-        let of_type = Sql::new("").type_name(self.key.type_oid);
+        let of_type = Sql::new("").exact_type(self.key.type_oid);
         let query = sql!(
             "SELECT {columns} FROM {only} AS r WHERE {key} OPERATOR(pg_catalog.=) $1::{of_type}"
         );

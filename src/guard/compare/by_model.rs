@@ -62,8 +62,7 @@ impl Comparator for ModelComparator {
 
     fn prepare<'a>(&'a self, row: ComparedRow<'a>) -> Option<Box<dyn PreparedRow + 'a>> {
         let register = Register::latest(self.register, row.row.table_oid()).or_raise();
-        // SAFETY: the row is one of the table, which is open.
-        let record = unsafe { register.texts.of_row(row.row.table, row.row.slot) };
+        let record = register.texts.of_row(row.row);
         let keys = register.keys_of(&record);
         if keys.is_empty() {
             return None;
@@ -107,21 +106,13 @@ impl PreparedRow for ModelRow {
     }
 
     fn similarity(&self, candidate: ComparedRow<'_>) -> Option<f64> {
-        // SAFETY: the row is one of the table, which is open.
-        let record = unsafe {
-            let row = candidate.row;
-            self.register.texts.of_row(row.table, row.slot)
-        };
+        let record = self.register.texts.of_row(candidate.row);
         let score = self.register.score(&mut self.ready.borrow_mut(), &record);
         (score.probability >= self.least).then_some(score.probability)
     }
 
     fn reason(&self, candidate: ComparedRow<'_>) -> Vec<u8> {
-        // SAFETY: as above.
-        let record = unsafe {
-            let row = candidate.row;
-            self.register.texts.of_row(row.table, row.slot)
-        };
+        let record = self.register.texts.of_row(candidate.row);
         let (ready, mut other) = (&self.register.known.ready, self.register.prepared(&record));
         let pattern = ready.compare(&mut self.ready.borrow_mut(), &mut other);
         let pattern = pattern.or_raise();

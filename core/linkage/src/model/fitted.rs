@@ -1,7 +1,7 @@
 //! A fitted model.
 
 use super::mixture::{Dependence, Shares};
-use super::values::{equal_level, last_level, FieldLayout, RowLayout, EQUAL, LEVELS, SWAPPED};
+use super::values::{last_level, FieldLayout, RowLayout, EQUAL, LEVELS, SWAPPED};
 use super::{Calibration, Pattern};
 
 base::named! {
@@ -204,8 +204,6 @@ impl MatchModel {
                 continue;
             };
             field.rare_level = rarest as u8;
-            let is_above = |(_, share): &(String, f64)| equal_level(*share) > rarest as u8;
-            field.frequent.retain(is_above);
         }
     }
 

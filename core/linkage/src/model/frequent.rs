@@ -101,13 +101,9 @@ mod tests {
             model.fields[0].u[level] = share / 1e6;
         }
         model.fields[0].rare_level = 0;
-        model.fields[0].frequent = [("anna", 0.01), ("otto", 0.002)]
-            .map(|(value, share)| (value.to_owned(), share))
-            .into();
         let others: Vec<u8> = model.fields[1..].iter().map(|f| f.rare_level).collect();
         model.settle_rare_levels();
         assert_eq!(model.fields[0].rare_level, 2);
-        assert_eq!(model.fields[0].frequent, [("anna".to_owned(), 0.01)]);
         let all = model.fields[1..].iter().map(|f| f.rare_level);
         assert!(all.zip(others).all(|(now, before)| now >= before));
     }
