@@ -2,7 +2,8 @@
 //!
 //! - [`create`]: `bloom_register_create` and `bloom_register_drop`. [`fill`]: all keys of a table, and which blocks are
 //!   closed.
-//! - [`stored`]: a register as its tables say, and ready for use. [`key_table`]: rows by a key, without the executor.
+//! - [`stored`]: a register as its tables say, and ready for use. [`key_table`]: rows by a key, without the
+//!   executor. [`key_type`]: values of the key.
 //! - [`texts`]: the values of a row as the model reads them.
 //! - [`trigger`]: keeps the keys of every row that changes.
 //! - [`find`]: `bloom_register_match`. [`why`]: `bloom_register_why`. [`check`]: `bloom_register_check`.
@@ -15,6 +16,7 @@ mod create;
 mod fill;
 mod find;
 mod key_table;
+mod key_type;
 mod stored;
 mod texts;
 mod trigger;
