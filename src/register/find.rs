@@ -120,8 +120,6 @@ unsafe fn as_json(fcinfo: pg_sys::FunctionCallInfo, value: pg_sys::Datum) -> pg_
 pub fn open(oid: pg_sys::Oid) -> std::rc::Rc<Register> {
     // SAFETY: a function runs with a snapshot.
     let register = Register::open(oid, unsafe { pg_sys::GetActiveSnapshot() });
-    // Before the keys are read, and until the end of the transaction, as a query would.
-    relation::lock(register.relation, pg_sys::AccessShareLock);
     let mut read = register.numbers.clone();
     read.push(register.key_number);
     if !may_select(register.relation, &read, current_user()) {
@@ -133,6 +131,8 @@ pub fn open(oid: pg_sys::Oid) -> std::rc::Rc<Register> {
             .detail("A register tells of the records of its table."),
         );
     }
+    // Not for those who may not read it, who could keep others waiting by it.
+    relation::lock(register.relation, pg_sys::AccessShareLock);
     register.check_kept();
     register
 }

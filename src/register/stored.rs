@@ -336,7 +336,7 @@ fn lost_column(register: &CStr, table: pg_sys::Oid, column: &CStr) -> Error {
 
 /// A table of keys, whose second column is of this type.
 ///
-/// Errors: it was dropped, belongs to another user, or is not as bloom_register_create() has made it.
+/// Errors: it was dropped, or is not as bloom_register_create() has made it.
 fn key_table(register: &CStr, oid: pg_sys::Oid, id: pg_sys::Oid) -> Result<KeyTable> {
     let lacks = |why: &str| {
         sql_error(

@@ -179,9 +179,18 @@ impl Register {
         let was = old.into_iter().chain(new.filter(|_| newest.is_some()));
         for row in was {
             let (id, mut keys) = self.of_row(row)?;
-            // A trigger may have entered a row of the same key meanwhile.
-            for keys_now in self.keys_of_id(id)? {
-                keys.retain(|key| keys_now.binary_search(key).is_err());
+            let is_gone = |keys_now: &[i64], key: &i64| keys_now.binary_search(key).is_err();
+            match &stays {
+                // SAFETY: two keys of the register's type.
+                Some((id_now, keys_now)) if unsafe { self.key_type.is_same(id, *id_now) } => {
+                    keys.retain(|key| is_gone(keys_now, key));
+                }
+                // A trigger may have entered a row of the same key meanwhile.
+                _ => {
+                    for keys_now in self.keys_of_id(id)? {
+                        keys.retain(|key| is_gone(&keys_now, key));
+                    }
+                }
             }
             self.delete_keys(&keys, id);
         }
@@ -193,7 +202,7 @@ impl Register {
 
     /// The keys of each row that has this key in the table now: there is one at most.
     fn keys_of_id(&self, id: pg_sys::Datum) -> Result<Vec<Vec<i64>>> {
-        // SAFETY: a constant of the server's, as above.
+        // SAFETY: a constant of the server's, which sees what this command has done, too.
         let mut reader = self.rows.read(unsafe { now() });
         let mut found = Vec::new();
         reader.each_of(id, |row| {

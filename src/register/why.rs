@@ -125,18 +125,18 @@ impl Register {
                 SearchKeys::Equal(keys) => (&keys.fields, true),
                 SearchKeys::Similar(keys) => (&keys.fields, false),
             };
-            let is_missing = |&&field: &&usize| a[field].is_none() || b[field].is_none();
+            let of = |record: &RecordTexts, field: usize| {
+                let layout = self.known.ready.layout(field);
+                let normal = layout.normal(record[field].as_deref().unwrap_or_default());
+                normal.or_raise()
+            };
+            // what is blank is no value
+            let is_missing = |&&field: &&usize| of(a, field).is_empty() || of(b, field).is_empty();
             let missing: Vec<String> = fields.iter().filter(is_missing).map(name).collect();
             if !missing.is_empty() {
                 return format!("missing in one of the two: {}", missing.join(", "));
             }
-            let differ = |&&field: &&usize| {
-                let of = |record: &RecordTexts| {
-                    let layout = self.known.ready.layout(field);
-                    layout.normal(record[field].as_deref().unwrap_or_default())
-                };
-                of(a).or_raise() != of(b).or_raise()
-            };
+            let differ = |&&field: &&usize| of(a, field) != of(b, field);
             let unlike: Vec<String> = fields.iter().filter(differ).map(name).collect();
             match is_equal {
                 true => format!("not equal: {}", unlike.join(", ")),

@@ -65,6 +65,10 @@ SELECT count(*) FROM bloom_register_match('people_register', '{"given": "Emil", 
 SELECT count(*) FROM bloom_register_match('people_register', '{}', 0, NULL);
 SELECT round(bits::numeric, 2) AS bits, left(finding, 70) AS finding, reason FROM bloom_register_why('people_register', '7', '10007');
 SELECT reason, finding FROM bloom_register_why('people_register', '221', '30221') WHERE bits IS NULL;
+BEGIN;
+UPDATE people SET surname = ' ' WHERE id IN (7, 10007);
+SELECT finding FROM bloom_register_why('people_register', '7', '10007') WHERE reason LIKE 'search 0%';
+ROLLBACK;
 -- Bad input.
 SELECT * FROM bloom_register_match('people_register', '[]');
 SELECT * FROM bloom_register_match('people_register', 'Emil');
