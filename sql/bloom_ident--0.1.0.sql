@@ -1911,6 +1911,45 @@ CREATE FUNCTION bloom_register_guard(register regclass, min_probability float8, 
 COMMENT ON FUNCTION bloom_register_guard(regclass, float8, text, text[]) IS
     'creates a trigger bloom_guard on a register''s table that rejects, warns of, skips or flags rows that are probably the same as one that is there, by the register''s model; returns the name of the trigger';
 
+CREATE FUNCTION bloom_entities_create(register regclass, entities name, min_probability float8 DEFAULT 0.5, method text DEFAULT 'centre', max_size integer DEFAULT NULL, decisions regclass DEFAULT NULL) RETURNS regclass
+    VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_entities_create_wrapper';
+COMMENT ON FUNCTION bloom_entities_create(regclass, name, float8, text, integer, regclass) IS
+    'makes a table with the entity of each record of a register, which the register''s triggers keep from then on, and a table of what becomes of entities beside it; returns the table';
+
+CREATE FUNCTION bloom_entities_decide() RETURNS trigger
+    VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_entities_decide_wrapper';
+COMMENT ON FUNCTION bloom_entities_decide() IS
+    'trigger that has entities follow decisions, made by bloom_entities_create';
+
+CREATE FUNCTION bloom_entities_drop(register regclass, entities name) RETURNS void
+    VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_entities_drop_wrapper';
+COMMENT ON FUNCTION bloom_entities_drop(regclass, name) IS
+    'drops the entities of a register, and what has become of them; register and records stay';
+
+CREATE FUNCTION bloom_register_preview(register regclass, record jsonb)
+    RETURNS TABLE (entities regclass, entity bigint, change text, size integer, others bigint[])
+    STABLE PARALLEL RESTRICTED ROWS 2 COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_preview_wrapper';
+COMMENT ON FUNCTION bloom_register_preview(regclass, jsonb) IS
+    'what would become of the entities of a register if a record, a JSON object, were entered, or changed where the table has one of its key; nothing is written';
+
+CREATE FUNCTION bloom_register_preview(register regclass, record text)
+    RETURNS TABLE (entities regclass, entity bigint, change text, size integer, others bigint[])
+    STABLE PARALLEL RESTRICTED ROWS 2 COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_preview_wrapper';
+COMMENT ON FUNCTION bloom_register_preview(regclass, text) IS
+    'the same for a record whose JSON is given as text';
+
+CREATE FUNCTION bloom_register_preview(register regclass, record anyelement)
+    RETURNS TABLE (entities regclass, entity bigint, change text, size integer, others bigint[])
+    STABLE PARALLEL RESTRICTED ROWS 2 COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_preview_wrapper';
+COMMENT ON FUNCTION bloom_register_preview(regclass, anyelement) IS
+    'the same for a row of a table, whose columns have the names of the model''s fields';
+
+CREATE FUNCTION bloom_entities_how(entities regclass, id bigint)
+    RETURNS TABLE (step integer, a text, b text, probability float8, bits float8, search integer, alone boolean, size integer)
+    STABLE PARALLEL RESTRICTED ROWS 5 COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_entities_how_wrapper';
+COMMENT ON FUNCTION bloom_entities_how(regclass, bigint) IS
+    'how the records of an entity have come together: the pairs that hold it together, the strongest first, but before them those that alone hold a part of it';
+
 -- Where to begin
 
 CREATE FUNCTION bloom_suggest(rel regclass) RETURNS TABLE (step integer, topic text, reason text, statement text)

@@ -126,7 +126,14 @@ server! {
     fn CatalogOpenIndexes(heapRel: Relation) -> CatalogIndexState;
     fn CatalogCloseIndexes(indstate: CatalogIndexState);
     fn CatalogTupleInsertWithInfo(heapRel: Relation, tup: HeapTuple, indstate: CatalogIndexState);
+    fn CatalogTupleUpdateWithInfo(heapRel: Relation, otid: ItemPointer, tup: HeapTuple, indstate: CatalogIndexState);
     fn CatalogTupleDelete(heapRel: Relation, tid: ItemPointer);
+    fn LockAcquire(locktag: *const LOCKTAG, lockmode: LOCKMODE, sessionLock: bool, dontWait: bool) -> LockAcquireResult::Type;
+    fn LockRelease(locktag: *const LOCKTAG, lockmode: LOCKMODE, sessionLock: bool) -> bool;
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    fn LockHeldByMe(locktag: *const LOCKTAG, lockmode: LOCKMODE) -> bool;
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    fn LockHeldByMe(locktag: *const LOCKTAG, lockmode: LOCKMODE, orstronger: bool) -> bool;
     fn table_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
     fn try_relation_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
     fn try_table_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
@@ -180,6 +187,10 @@ declared! {
     /// nodes/nodeFuncs.h
     #[cfg(not(feature = "pg15"))]
     fn expression_tree_walker_impl(node: *mut Node, walker: Walker, context: *mut c_void) -> bool;
+    /// commands/sequence.h
+    fn nextval_internal(relation: Oid, check_permissions: bool) -> i64;
+    /// commands/async.h
+    fn Async_Notify(channel: *const c_char, payload: *const c_char);
     /// storage/predicate.h
     fn PredicateLockRelation(relation: Relation, snapshot: Snapshot);
 }

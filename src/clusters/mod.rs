@@ -16,7 +16,7 @@ mod source;
 mod update;
 
 pub use clustered::Clustered;
-pub use grouping::{Grouping, Method};
+pub use grouping::{max_size, Grouping, Method};
 pub use pair_list::PairList;
 pub use resolution::{Resolution, Truth};
 pub use source::Source;

@@ -21,6 +21,9 @@ mod create;
 mod options;
 mod partition_moves;
 mod prepared;
-
 mod tables;
 mod trigger;
+
+pub use candidates::scan::PendingTransaction;
+pub use candidates::wait::wait_for;
+pub use compare::decisions::DecisionTable;

@@ -49,6 +49,10 @@ fn bloom_register_check(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         if !register.is_kept() {
             mend_triggers(&register, function);
         }
+        // The keys have another index now.
+        // SAFETY: a function that writes may begin another command.
+        unsafe { pg_sys::CommandCounterIncrement() };
+        Register::newest(oid).settle_entities();
     }
     NewValue(pg_sys::Datum::null())
 }

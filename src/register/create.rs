@@ -5,12 +5,14 @@ use std::ffi::{CStr, CString};
 use base::Error;
 use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::{
-    ERRCODE_ACTIVE_SQL_TRANSACTION, ERRCODE_DUPLICATE_TABLE, ERRCODE_FEATURE_NOT_SUPPORTED,
-    ERRCODE_INSUFFICIENT_PRIVILEGE, ERRCODE_INVALID_NAME, ERRCODE_WRONG_OBJECT_TYPE,
+    ERRCODE_ACTIVE_SQL_TRANSACTION, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST, ERRCODE_DUPLICATE_TABLE,
+    ERRCODE_FEATURE_NOT_SUPPORTED, ERRCODE_INSUFFICIENT_PRIVILEGE, ERRCODE_INVALID_NAME,
+    ERRCODE_WRONG_OBJECT_TYPE,
 };
 
 use super::fill::{empty, fill, without_row_security};
-use super::stored::{row_statement, rows_by_key, tables_of, Register};
+use super::row::{row_statement, settings_of, tables_of};
+use super::stored::{rows_by_key, Register};
 use super::texts::c_names;
 use crate::models::{check_of_one_table, field_columns, known_model_of};
 use crate::pairs::records::RecordColumn;
@@ -112,6 +114,16 @@ fn bloom_register_drop(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     catalog::check_exists(oid).or_raise();
     check_owner(oid);
     let tables = tables_of(oid);
+    if let Some(settings) = settings_of(oid).first() {
+        let (quoted, name) = (catalog::quoted(oid), &settings.entities);
+        raise(
+            &sql_error(
+                ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+                words!("cannot drop register \"{oid}\", since the entities in table \"{name}\" depend on it"),
+            )
+            .hint(words!("SELECT bloom_entities_drop('{quoted}', '{name}')")),
+        );
+    }
     let session = Session::begin(false);
     // Without its row the keys are known by their name, and the triggers go with them.
     let (table, keys) = match tables {
@@ -252,18 +264,9 @@ pub fn check_snapshot() {
 /// Errors: the name is too long, or one of the register's tables would be called as another one is.
 fn check_name(schema: &CStr, name: &CStr, is_given: bool) {
     let length = name.to_bytes().len();
-    let all = ["", KEYS].map(|suffix| suffixed(name, suffix));
-    let taken = all
-        .iter()
-        .find(|name| relation_of(schema, name) != pg_sys::InvalidOid);
-    if let Some(taken) = taken.filter(|_| length <= LONGEST) {
-        raise(
-            &sql_error(
-                ERRCODE_DUPLICATE_TABLE,
-                words!("relation \"{taken}\" already exists"),
-            )
-            .hint("Give the register another name, in argument \"register\", or drop the other one by bloom_register_drop()."),
-        );
+    if length <= LONGEST {
+        let all = ["", KEYS].map(|suffix| suffixed(name, suffix));
+        check_free(schema, &all, "Give the register another name, in argument \"register\", or drop the other one by bloom_register_drop().");
     }
     if length > LONGEST {
         let hint = match is_given {
@@ -276,6 +279,21 @@ fn check_name(schema: &CStr, name: &CStr, is_given: bool) {
                 words!("the name \"{name}\" is too long for a register"),
             )
             .detail(format!("It has {length} bytes, and may have {LONGEST}."))
+            .hint(hint),
+        );
+    }
+}
+
+/// Errors: a relation is called like one of these.
+pub fn check_free(schema: &CStr, names: &[CString], hint: &'static str) {
+    let mut names = names.iter();
+    let taken = names.find(|name| relation_of(schema, name) != pg_sys::InvalidOid);
+    if let Some(taken) = taken {
+        raise(
+            &sql_error(
+                ERRCODE_DUPLICATE_TABLE,
+                words!("relation \"{taken}\" already exists"),
+            )
             .hint(hint),
         );
     }
@@ -321,12 +339,12 @@ fn check_stored(table: pg_sys::Oid, column: RecordColumn) {
     }
 }
 
-fn suffixed(name: &CStr, suffix: &str) -> CString {
+pub fn suffixed(name: &CStr, suffix: &str) -> CString {
     CString::new([name.to_bytes(), suffix.as_bytes()].concat()).expect("names have no zero bytes")
 }
 
 /// The relation of a name that was just made.
-fn relation_of(schema: &CStr, name: &CStr) -> pg_sys::Oid {
+pub fn relation_of(schema: &CStr, name: &CStr) -> pg_sys::Oid {
     // SAFETY: look-ups in the catalogs by C strings.
     unsafe {
         let schema = pg_sys::get_namespace_oid(schema.as_ptr(), false);
@@ -364,6 +382,7 @@ fn make_tables(
             "CREATE TABLE {row} (relation pg_catalog.regclass NOT NULL, key pg_catalog.name NOT NULL, \
             model pg_catalog.jsonb NOT NULL, records pg_catalog.int8 NOT NULL, types pg_catalog.regtype[] NOT NULL, \
             keys pg_catalog.regclass NOT NULL, options pg_catalog.jsonb NOT NULL, \
+            entities pg_catalog.jsonb NOT NULL DEFAULT '[]', \
             made pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now())"
         ),
         &[],
@@ -469,7 +488,7 @@ pub fn mend_triggers(register: &Register, function: pg_sys::Oid) {
 }
 
 /// Lets those read the register's row who may read all of the table.
-fn grant_reading(session: &Session, table: pg_sys::Oid, register: pg_sys::Oid) {
+pub fn grant_reading(session: &Session, table: pg_sys::Oid, register: pg_sys::Oid) {
     let readers = sql!(
         "SELECT DISTINCT CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(\
         pg_catalog.pg_get_userbyid(a.grantee)) END FROM pg_catalog.pg_class AS c, pg_catalog.aclexplode(c.relacl) AS a \

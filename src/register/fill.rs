@@ -141,19 +141,25 @@ pub const OF_KEY: &str =
 
 /// Empties the table of a register's keys, as its table is emptied.
 ///
-/// Errors: it has triggers, rules or the like, whose code would run as the register's owner.
+/// Errors: as [`check_owned`].
 pub fn empty(register: &Register) {
     let (keys, owner) = (register.keys.oid, register.owner);
-    if owned_throughout(keys, owner).is_none() {
-        raise(
-            &sql_error(
-                ERRCODE_INVALID_OBJECT_DEFINITION,
-                words!("table \"{keys}\" of register \"{register.oid}\" cannot be emptied"),
-            )
-            .detail("It has a trigger, a rule, a policy or an expression whose code would run as the register's owner.")
-            .hint("Drop what was added to the table."),
-        );
-    }
+    check_owned(register, keys);
     let session = Session::begin(false);
     as_owner(owner, || session.run(&sql!("TRUNCATE {keys}"), &[]));
+}
+
+/// Errors: a table of a register has triggers, rules or the like, whose code would run as the register's owner.
+pub fn check_owned(register: &Register, table: pgrx::pg_sys::Oid) {
+    if owned_throughout(table, register.owner).is_some() {
+        return;
+    }
+    raise(
+        &sql_error(
+            ERRCODE_INVALID_OBJECT_DEFINITION,
+            words!("table \"{table}\" of register \"{register.oid}\" cannot be emptied"),
+        )
+        .detail("It has a trigger, a rule, a policy or an expression whose code would run as the register's owner.")
+        .hint("Drop what was added to the table."),
+    );
 }

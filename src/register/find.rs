@@ -92,7 +92,7 @@ fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 ///
 /// # Safety
 /// `fcinfo` is that of a running function, of which `value` is argument 1.
-unsafe fn as_json(fcinfo: pg_sys::FunctionCallInfo, value: pg_sys::Datum) -> pg_sys::Datum {
+pub unsafe fn as_json(fcinfo: pg_sys::FunctionCallInfo, value: pg_sys::Datum) -> pg_sys::Datum {
     // SAFETY: the caller's. The type is that of the expression that the function is called with, and the value is of it.
     unsafe {
         match pg_sys::get_fn_expr_argtype((*fcinfo).flinfo, 1) {

@@ -170,19 +170,41 @@ pub struct KeyWriter {
 }
 
 impl KeyWriter {
-    /// Adds a row.
+    /// Adds a row of a key.
     pub fn add(&self, key: i64, id: Option<pg_sys::Datum>) {
-        let mut values = [
-            pg_sys::Datum::from(key),
-            id.unwrap_or(pg_sys::Datum::null()),
-        ];
-        let mut nulls = [false, id.is_none()];
-        // SAFETY: the table is open, of heap, and has two columns of these types, as was checked when the register was
-        // read. The row is freed after it was copied to a page.
+        self.insert(&[Some(pg_sys::Datum::from(key)), id]);
+    }
+
+    /// Adds a row of these values, one for each column.
+    pub fn insert(&self, values: &[Option<pg_sys::Datum>]) {
+        self.with_row(values, |row| {
+            // SAFETY: the table is open, and its indexes.
+            unsafe { ffi::CatalogTupleInsertWithInfo(self.table.pointer(), row, self.indexes) };
+        });
+    }
+
+    /// Has a row that a reader has found have these values, one for each column.
+    ///
+    /// Errors: another transaction has changed it meanwhile.
+    pub fn update(&self, mut tid: pg_sys::ItemPointerData, values: &[Option<pg_sys::Datum>]) {
+        self.with_row(values, |row| {
+            // SAFETY: as above; the row is one of the table.
+            unsafe {
+                ffi::CatalogTupleUpdateWithInfo(self.table.pointer(), &mut tid, row, self.indexes);
+            }
+        });
+    }
+
+    fn with_row(&self, values: &[Option<pg_sys::Datum>], run: impl FnOnce(pg_sys::HeapTuple)) {
+        let mut nulls: Vec<bool> = values.iter().map(Option::is_none).collect();
+        let or_null = |value: &Option<pg_sys::Datum>| value.unwrap_or(pg_sys::Datum::null());
+        let mut values: Vec<pg_sys::Datum> = values.iter().map(or_null).collect();
+        // SAFETY: the table is open, of heap, and has so many columns of the values' types, as was checked when it was
+        // opened. The row is freed after it was copied to a page.
         unsafe {
             let columns = self.table.rd_att;
             let row = pg_sys::heap_form_tuple(columns, values.as_mut_ptr(), nulls.as_mut_ptr());
-            ffi::CatalogTupleInsertWithInfo(self.table.pointer(), row, self.indexes);
+            run(row);
             pg_sys::heap_freetuple(row);
         }
     }

@@ -2,10 +2,10 @@
 //!
 //! - [`create`]: `bloom_register_create` and `bloom_register_drop`. [`fill`]: all keys of a table, and which blocks are
 //!   closed.
-//! - [`stored`]: a register as its tables say, and ready for use. [`key_table`]: rows by a key, without the
+//! - [`stored`]: a register as its tables say, and ready for use. [`row`]: its row. [`key_table`]: rows by a key, without the
 //!   executor. [`key_type`]: values of the key.
 //! - [`texts`]: the values of a row as the model reads them.
-//! - [`trigger`]: keeps the keys of every row that changes.
+//! - [`trigger`]: keeps the keys of every row that changes. [`entities`]: which of its records are one.
 //! - [`find`]: `bloom_register_match`. [`why`]: `bloom_register_why`. [`check`]: `bloom_register_check`.
 //!
 //! A block has the records that have a key in common. It is open as long as it has no more records than its search
@@ -13,13 +13,15 @@
 
 mod check;
 mod create;
+mod entities;
 mod fill;
 mod find;
 mod key_table;
 mod key_type;
+mod row;
 mod stored;
 mod texts;
 mod trigger;
 mod why;
 
-pub use stored::Register;
+pub use stored::{btree_on, Register};

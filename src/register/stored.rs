@@ -1,24 +1,25 @@
 //! A register as its tables say, and ready for use.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::rc::Rc;
 
 use base::{Error, Result};
 use linkage::model::keys::stored_key;
 use linkage::model::ReadyRecord;
+use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::{
-    ERRCODE_CARDINALITY_VIOLATION, ERRCODE_DATATYPE_MISMATCH, ERRCODE_INVALID_OBJECT_DEFINITION,
-    ERRCODE_INVALID_TABLE_DEFINITION, ERRCODE_UNDEFINED_COLUMN, ERRCODE_UNDEFINED_TABLE,
-    ERRCODE_WRONG_OBJECT_TYPE,
+    ERRCODE_DATATYPE_MISMATCH, ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_INVALID_TABLE_DEFINITION,
+    ERRCODE_UNDEFINED_COLUMN, ERRCODE_UNDEFINED_TABLE,
 };
-use pgrx::{pg_sys, FromDatum};
 
+use super::entities::{EntityTable, Settings};
 use super::key_table::KeyTable;
 use super::key_type::KeyType;
+use super::row::{not_restored, open_register, several_rows, FirstRow, StoredRow, Version};
 use super::texts::{c_names, RowTexts};
-use crate::models::{field_columns, known_model_of, ForRecords, KnownModel};
+use crate::models::{field_columns, ForRecords, KnownModel};
 use crate::pairs::records::RecordColumn;
 use pg::catalog;
 use pg::catalog::changes::{self, Watch};
@@ -27,18 +28,6 @@ use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session_state::map_bytes;
 use pg::values::text::readable;
-use pg::{ffi, sql};
-
-/// The columns of a register's row.
-const COLUMNS: [&CStr; 7] = [
-    c"relation",
-    c"key",
-    c"model",
-    c"records",
-    c"types",
-    c"keys",
-    c"options",
-];
 
 /// What is known of a register.
 pub struct Register {
@@ -64,20 +53,10 @@ pub struct Register {
     pub texts: RowTexts,
     /// The numbers of the columns that the model reads.
     pub numbers: Vec<i16>,
+    /// The tables of entities that are kept by it.
+    pub settings: Vec<Settings>,
+    entities: OnceCell<Vec<EntityTable>>,
 }
-
-/// The row of a register.
-struct StoredRow {
-    relation: pg_sys::Oid,
-    key: CString,
-    model: Rc<KnownModel>,
-    records: i64,
-    types: Vec<pg_sys::Oid>,
-    keys: pg_sys::Oid,
-}
-
-/// A version of a register's row.
-type Version = (u32, u32, u16);
 
 /// A register that was used, and by which version of its row.
 struct Kept {
@@ -124,10 +103,14 @@ impl Register {
         }
         drop(row);
         let register = Rc::new(Register::new(oid, stored).or_raise());
-        let watched = [oid, register.relation, register.keys.oid];
+        let mut watched = vec![oid, register.relation, register.keys.oid];
+        for settings in &register.settings {
+            watched.push(settings.table(oid));
+            watched.extend(settings.table_of_decisions(oid));
+        }
         let kept = Kept {
             version,
-            watch: Watch::new(since, watched.to_vec()),
+            watch: Watch::new(since, watched),
             register: Rc::clone(&register),
         };
         let gone: Vec<Kept> = REGISTERS.with_borrow_mut(|registers| {
@@ -207,7 +190,21 @@ impl Register {
             numbers: texts.numbers(row.relation),
             texts,
             known,
+            settings: row.entities,
+            entities: OnceCell::new(),
         })
+    }
+
+    /// The tables of entities that are kept by the register.
+    ///
+    /// Errors: one was dropped, or is not as it was made.
+    pub fn entities(&self) -> Result<&[EntityTable]> {
+        if let Some(known) = self.entities.get() {
+            return Ok(known);
+        }
+        let all = self.settings.iter().map(|of| EntityTable::open(self, of));
+        let all = all.collect::<Result<_>>()?;
+        Ok(self.entities.get_or_init(|| all))
     }
 
     /// The keys of a record, as they are stored, ascending, each once. A search's number is in its keys.
@@ -285,47 +282,6 @@ impl Register {
     }
 }
 
-fn open_register(oid: pg_sys::Oid) -> OpenRelation {
-    let kind = catalog::kind(oid);
-    if kind == 0 {
-        raise(&sql_error(
-            ERRCODE_UNDEFINED_TABLE,
-            format!("register with OID {} does not exist", oid.to_u32()),
-        ));
-    }
-    let is_register = kind == pg_sys::RELKIND_RELATION
-        && COLUMNS
-            .iter()
-            .all(|name| catalog::column(oid, name).is_some());
-    if !is_register {
-        raise(
-            &sql_error(
-                ERRCODE_WRONG_OBJECT_TYPE,
-                words!("\"{oid}\" is not a register"),
-            )
-            .hint("A register is a table that bloom_register_create() has made."),
-        );
-    }
-    OpenRelation::table(oid, pg_sys::AccessShareLock).keep_lock()
-}
-
-fn not_restored(oid: pg_sys::Oid) -> Error {
-    sql_error(
-        ERRCODE_CARDINALITY_VIOLATION,
-        words!("register \"{oid}\" has no row"),
-    )
-    .detail("Its row says which table it is of, and by which model.")
-    .hint("Restore the data of the register before those of its table, or with triggers disabled.")
-}
-
-fn several_rows(oid: pg_sys::Oid) -> Error {
-    sql_error(
-        ERRCODE_CARDINALITY_VIOLATION,
-        words!("register \"{oid}\" has more than one row"),
-    )
-    .hint("Delete those that bloom_register_create() has not made.")
-}
-
 fn lost_column(register: &CStr, table: pg_sys::Oid, column: &CStr) -> Error {
     sql_error(
         ERRCODE_UNDEFINED_COLUMN,
@@ -349,18 +305,35 @@ fn key_table(register: &CStr, oid: pg_sys::Oid, id: pg_sys::Oid) -> Result<KeyTa
     let Some(table) = OpenRelation::find(oid, pg_sys::AccessShareLock) else {
         return Err(lacks("does not exist"));
     };
+    check_plain(&table, &[pg_sys::INT8OID, id]).map_err(lacks)?;
+    // Only a table that is being filled has no index.
+    let index = btree_on(&table, 1, false).map_or(pg_sys::InvalidOid, |(index, _)| index);
+    let equality = (pg_sys::F_INT8EQ.into(), pg_sys::InvalidOid);
+    Ok(KeyTable {
+        oid,
+        index,
+        equality,
+    })
+}
+
+/// Whether rows can be added to a table without the executor, which is what computes expressions and looks at
+/// predicates.
+///
+/// Errors: why not; or it has columns of other types than these.
+pub fn check_plain(
+    table: &OpenRelation,
+    types: &[pg_sys::Oid],
+) -> std::result::Result<(), &'static str> {
     if !table.is_heap() {
-        return Err(lacks("is not a heap"));
+        return Err("is not a heap");
     }
     let of_type = |column: &pg_sys::FormData_pg_attribute| match column.attisdropped {
         true => pg_sys::InvalidOid,
         false => column.atttypid,
     };
-    let types = table.columns().map(of_type);
-    if !types.eq([pg_sys::INT8OID, id]) {
-        return Err(lacks("has other columns"));
+    if !table.columns().map(of_type).eq(types.iter().copied()) {
+        return Err("has other columns");
     }
-    // Rows are added without the executor, which is what computes expressions and looks at predicates.
     let is_plain = |&index: &pg_sys::Oid| {
         let index = OpenRelation::index(index, pg_sys::AccessShareLock);
         // SAFETY: an open index has its row of pg_index.
@@ -370,29 +343,35 @@ fn key_table(register: &CStr, oid: pg_sys::Oid, id: pg_sys::Oid) -> Result<KeyTa
                 && !(*index.rd_index).indisexclusion
         }
     };
-    if !table.indexes().iter().all(is_plain) {
-        return Err(lacks("has an index with an expression or a condition"));
+    match table.indexes().iter().all(is_plain) {
+        true => Ok(()),
+        false => Err("has an index with an expression or a condition"),
     }
-    let index = table.indexes().into_iter().find(|&index| {
-        let index = OpenRelation::index(index, pg_sys::AccessShareLock);
-        // SAFETY: an open index has its row of pg_index, with at least as many columns as key columns.
+}
+
+/// A B-tree of all rows of a table whose first column is this one, and its collation. A unique one is on that column
+/// alone, and is checked at once.
+pub fn btree_on(
+    table: &OpenRelation,
+    column: i16,
+    is_unique: bool,
+) -> Option<(pg_sys::Oid, pg_sys::Oid)> {
+    table.indexes().into_iter().find_map(|oid| {
+        let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
+        // SAFETY: an open index has its row of pg_index, with as many columns as key columns at least, and the collation of
+        // each.
         unsafe {
             let form = &*index.rd_index;
-            let first = form.indkey.values.as_slice(form.indnkeyatts as usize)[0];
+            let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
             let is_whole = form.indisvalid && form.indisready && form.indislive;
-            is_whole
-                && first == 1
-                && pg_sys::RelationGetIndexPredicate(index.pointer()).is_null()
+            let is_key = form.indisunique && form.indimmediate && columns.len() == 1;
+            let serves = is_whole
+                && columns[0] == column
+                && (is_key || !is_unique)
                 && index.form().relam == pg_sys::BTREE_AM_OID
+                && pg_sys::RelationGetIndexPredicate(index.pointer()).is_null();
+            serves.then(|| (oid, *index.rd_indcollation))
         }
-    });
-    // Only a table that is being filled has none.
-    let index = index.unwrap_or(pg_sys::InvalidOid);
-    let equality = (pg_sys::F_INT8EQ.into(), pg_sys::InvalidOid);
-    Ok(KeyTable {
-        oid,
-        index,
-        equality,
     })
 }
 
@@ -423,24 +402,7 @@ pub fn rows_by_key(
 ) -> Result<KeyTable> {
     let oid = table.rd_id;
     let number = catalog::column(oid, &key.name);
-    let index = table.indexes().into_iter().find_map(|oid| {
-        let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
-        // SAFETY: an open index has its row of pg_index, with as many columns as key columns at least, and the collation of
-        // each.
-        unsafe {
-            let form = &*index.rd_index;
-            let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
-            let is_whole = form.indisvalid && form.indisready && form.indislive;
-            let is_of_key = is_whole
-                && form.indisunique
-                && form.indimmediate
-                && columns.len() == 1
-                && Some(columns[0]) == number
-                && index.form().relam == pg_sys::BTREE_AM_OID
-                && pg_sys::RelationGetIndexPredicate(index.pointer()).is_null();
-            is_of_key.then(|| (oid, *index.rd_indcollation))
-        }
-    });
+    let index = number.and_then(|number| btree_on(table, number, true));
     let Some((index, collation)) = index else {
         let (quoted, column) = (catalog::quoted(oid), catalog::quoted_column(&key.name));
         let of = match register {
@@ -466,135 +428,4 @@ pub fn rows_by_key(
         index,
         equality: (equality, collation),
     })
-}
-
-/// The first row of a table that a snapshot sees.
-struct FirstRow<'t> {
-    table: &'t OpenRelation,
-    scan: pg_sys::TableScanDesc,
-    slot: *mut pg_sys::TupleTableSlot,
-}
-
-impl<'t> FirstRow<'t> {
-    fn of(table: &'t OpenRelation, snapshot: pg_sys::Snapshot) -> Option<FirstRow<'t>> {
-        let mut row = {
-            let none = std::ptr::null_mut();
-            // SAFETY: the table is open longer than the scan. The slot is made for it.
-            unsafe {
-                FirstRow {
-                    table,
-                    scan: ffi::table_beginscan(table.pointer(), snapshot, 0, none),
-                    slot: pg_sys::table_slot_create(table.pointer(), std::ptr::null_mut()),
-                }
-            }
-        };
-        row.has_another().then_some(row)
-    }
-
-    /// Goes to the next one.
-    fn has_another(&mut self) -> bool {
-        let forward = pg_sys::ScanDirection::ForwardScanDirection;
-        // SAFETY: the scan has begun, and the slot is one of its table.
-        unsafe { ffi::table_scan_getnextslot(self.scan, forward, self.slot) }
-    }
-
-    fn version(&self) -> Version {
-        let mut null = false;
-        // SAFETY: the slot holds a row with system columns.
-        unsafe {
-            let number = pg_sys::MinTransactionIdAttributeNumber;
-            let inserter = pg_sys::slot_getsysattr(self.slot, number, &mut null).value() as u32;
-            let tid = (*self.slot).tts_tid;
-            let block = u32::from(tid.ip_blkid.bi_hi) << 16 | u32::from(tid.ip_blkid.bi_lo);
-            (inserter, block, tid.ip_posid)
-        }
-    }
-
-    /// Errors: a value is NULL.
-    fn value(&self, name: &CStr) -> pg_sys::Datum {
-        let oid = self.table.rd_id;
-        let number = catalog::column(oid, name).unwrap_or_default();
-        let mut null = false;
-        // SAFETY: the slot holds a row; the server refuses the number of a column that there is not.
-        let value = unsafe { pg_sys::slot_getattr(self.slot, number.into(), &mut null) };
-        if null {
-            raise(&sql_error(
-                ERRCODE_INVALID_OBJECT_DEFINITION,
-                words!("column \"{name}\" of register \"{oid}\" is null"),
-            ));
-        }
-        value
-    }
-
-    /// Errors: the column is of another type.
-    fn of_type(&self, oid: pg_sys::Oid, name: &CStr, wanted: pg_sys::Oid) -> pg_sys::Datum {
-        let number = catalog::column(oid, name).unwrap_or_default();
-        if catalog::column_type(oid, number) != wanted {
-            raise(
-                &sql_error(
-                    ERRCODE_WRONG_OBJECT_TYPE,
-                    words!("\"{oid}\" is not a register"),
-                )
-                .hint("A register is a table that bloom_register_create() has made."),
-            );
-        }
-        self.value(name)
-    }
-
-    /// The table of the register, and that of its keys.
-    fn tables(&self, oid: pg_sys::Oid) -> [pg_sys::Oid; 2] {
-        [c"relation", c"keys"].map(|name| {
-            let value = self.of_type(oid, name, pg_sys::REGCLASSOID).value();
-            pg_sys::Oid::from(value as u32)
-        })
-    }
-
-    fn read(&self, oid: pg_sys::Oid) -> StoredRow {
-        let of_type = |name: &CStr, wanted: pg_sys::Oid| self.of_type(oid, name, wanted);
-        let [relation, keys] = self.tables(oid);
-        // SAFETY: the values are of the types that were checked, and are copied.
-        unsafe {
-            let types = of_type(c"types", pg_sys::REGTYPEARRAYOID);
-            StoredRow {
-                relation,
-                key: CStr::from_ptr(of_type(c"key", pg_sys::NAMEOID).cast_mut_ptr()).to_owned(),
-                model: known_model_of(of_type(c"model", pg_sys::JSONBOID)).0,
-                records: of_type(c"records", pg_sys::INT8OID).value() as i64,
-                types: Vec::from_datum(types, false).unwrap_or_default(),
-                keys,
-            }
-        }
-    }
-}
-
-impl Drop for FirstRow<'_> {
-    fn drop(&mut self) {
-        // After an error the server ends the scan, and frees the slot with its memory.
-        if !std::thread::panicking() {
-            // SAFETY: both were made by `of`, and only this ends them.
-            unsafe {
-                ffi::table_endscan(self.scan);
-                pg_sys::ExecDropSingleTupleTableSlot(self.slot);
-            }
-        }
-    }
-}
-
-/// The table of a register and that of its keys, as its row says, whatever has become of them; `None` without a row.
-///
-/// Errors: it is no register; it has several rows.
-pub fn tables_of(oid: pg_sys::Oid) -> Option<[pg_sys::Oid; 2]> {
-    let table = open_register(oid);
-    // SAFETY: a function runs with a snapshot.
-    let mut row = FirstRow::of(&table, unsafe { pg_sys::GetActiveSnapshot() })?;
-    let stored = row.tables(oid);
-    if row.has_another() {
-        raise(&several_rows(oid));
-    }
-    Some(stored)
-}
-
-/// The statement that makes a register's row.
-pub fn row_statement(register: pg_sys::Oid) -> pg::sql::Sql {
-    sql!("INSERT INTO {register} (relation, key, model, records, types, keys, options) VALUES ($1, $2, $3, $4, $5, $6, $7)")
 }

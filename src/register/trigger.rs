@@ -46,6 +46,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<()> {
     }
     let register = register_of(&call)?;
     if call.event() == pg_sys::TRIGGER_EVENT_TRUNCATE {
+        register.end_entities()?;
         empty(&register);
         return Ok(());
     }
@@ -102,15 +103,22 @@ fn register_of(call: &TriggerCall) -> Result<Rc<Register>> {
 impl Register {
     /// A register as it is now, whatever the transaction sees: it may be younger than its snapshot.
     ///
-    /// Errors: it is not one of this table; those of [`Register::open`].
-    pub fn latest(oid: pg_sys::Oid, table: pg_sys::Oid) -> Result<Rc<Register>> {
+    /// Errors: those of [`Register::open`].
+    pub fn newest(oid: pg_sys::Oid) -> Rc<Register> {
         // SAFETY: the snapshot is registered as long as it is used.
-        let register = unsafe {
+        unsafe {
             let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
             let register = Register::open(oid, snapshot);
             pg_sys::UnregisterSnapshot(snapshot);
             register
-        };
+        }
+    }
+
+    /// The same.
+    ///
+    /// Errors: it is not one of this table; those of [`Register::open`].
+    pub fn latest(oid: pg_sys::Oid, table: pg_sys::Oid) -> Result<Rc<Register>> {
+        let register = Register::newest(oid);
         if register.relation == table {
             return Ok(register);
         }
@@ -155,18 +163,30 @@ impl Register {
         Ok((id, self.keys_of(&record)))
     }
 
-    /// Deletes the keys that a row has no longer, and adds those that are missing.
+    /// Keeps the keys of a row that has changed, and the entities of the register.
     ///
-    /// A trigger that fires before may have changed the row once more, and the register has heard of that first. So what is
-    /// kept are the keys of the newest version, whichever of its changes is reported.
-    ///
-    /// Errors: a key is NULL.
+    /// Errors: a key is NULL; a deadlock; those of reading values.
     fn keep(&self, old: Option<&Row>, new: Option<&Row>) -> Result<()> {
         if let (Some(old), Some(new)) = (old, new) {
             if self.is_of_others(old, new) {
                 return Ok(());
             }
         }
+        if self.settings.is_empty() {
+            return self.keep_keys(old, new).map(|_| ());
+        }
+        let begun = self.begin_change(old, new)?;
+        let is_same = !self.keep_keys(old, new)?;
+        self.end_change(begun, old, new, is_same)
+    }
+
+    /// Deletes the keys that a row has no longer, and adds those that are missing. Whether there are any.
+    ///
+    /// A trigger that fires before may have changed the row once more, and the register has heard of that first. So what is
+    /// kept are the keys of the newest version, whichever of its changes is reported.
+    ///
+    /// Errors: a key is NULL.
+    fn keep_keys(&self, old: Option<&Row>, new: Option<&Row>) -> Result<bool> {
         let newest = match new {
             Some(new) if !is_live(new) => Some(newest(new)),
             _ => None,
@@ -177,6 +197,7 @@ impl Register {
         };
         let stays = stays.map(|row| self.of_row(row)).transpose()?;
         let was = old.into_iter().chain(new.filter(|_| newest.is_some()));
+        let mut changed = false;
         for row in was {
             let (id, mut keys) = self.of_row(row)?;
             let is_gone = |keys_now: &[i64], key: &i64| keys_now.binary_search(key).is_err();
@@ -192,12 +213,13 @@ impl Register {
                     }
                 }
             }
+            changed |= !keys.is_empty();
             self.delete_keys(&keys, id);
         }
         if let Some((id, keys)) = stays {
-            self.add_keys(&keys, id);
+            changed |= self.add_keys(&keys, id) > 0;
         }
-        Ok(())
+        Ok(changed)
     }
 
     /// The keys of each row that has this key in the table now: there is one at most.
@@ -212,10 +234,9 @@ impl Register {
         found.into_iter().collect()
     }
 
-    /// Adds the keys of a row that is in the table, where they are missing.
+    /// Adds the keys of a row that is in the table, where they are missing, and has it be in entities.
     pub fn keep_row(&self, row: &Row) {
-        let (id, keys) = self.of_row(row).or_raise();
-        self.add_keys(&keys, id);
+        self.keep(None, Some(row)).or_raise();
     }
 
     /// The records that have one of these keys in an open block, but for `own`, also those of transactions that have not
@@ -272,11 +293,11 @@ impl Register {
         }
     }
 
-    /// Adds keys of a record where they are missing, and closes the blocks that have as many others as they may have records.
-    fn add_keys(&self, keys: &[i64], id: pg_sys::Datum) {
+    /// Adds keys of a record where they are missing, and says how many; closes the blocks that have as many others as they may have records.
+    fn add_keys(&self, keys: &[i64], id: pg_sys::Datum) -> usize {
         // SAFETY: as above.
         let mut reader = self.keys.read(unsafe { now() });
-        let writer = self.keys.write();
+        let (writer, mut added) = (self.keys.write(), 0);
         for &key in keys {
             let (most, mut others) = (self.most_of(key), 0);
             let (mut is_closed, mut is_there) = (false, false);
@@ -294,7 +315,9 @@ impl Register {
                 continue;
             }
             writer.add(key, Some(id).filter(|_| others < most));
+            added += 1;
         }
+        added
     }
 }
 

@@ -81,7 +81,7 @@ pub fn search(
         drop(start);
         if pass.found.count == 0 {
             if let Some((blocker, row)) = pass.blocker {
-                match wait_for(blocker, row) {
+                match wait_for(blocker, Some(row)) {
                     true => continue,
                     false => return SearchOutcome::Deadlock,
                 }

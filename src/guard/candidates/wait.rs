@@ -11,13 +11,14 @@ use pg::{check_for_interrupts, ffi};
 /// How long the younger of two transactions lets the older one begin to wait, in milliseconds.
 const GRACE: i64 = 5;
 
-/// Waits until `other` has decided about the row at `row`, and returns false if that would be a deadlock, since `other`
-/// waits for this transaction. The table is locked. Nothing of the search may be open meanwhile.
+/// Waits until `other` has decided about the row at `row`, which an error names if it is given, and returns false if that
+/// would be a deadlock, since `other` waits for this transaction. The table is locked. Nothing of the search may be open
+/// meanwhile.
 ///
 /// Two sessions that have both entered similar rows before either of them searches would wait for each other until
 /// deadlock_timeout has passed. So the one that finds the other waiting gives up at once. In case both are about to
 /// wait, the younger transaction lets the older one go first.
-pub fn wait_for(other: PendingTransaction, row: RowTid) -> bool {
+pub fn wait_for(other: PendingTransaction, row: Option<RowTid>) -> bool {
     if other.speculative != 0 {
         // SAFETY: it waits for a lock, and an interrupt ends the wait.
         unsafe { ffi::SpeculativeInsertionWait(other.transaction, other.speculative) };
@@ -36,6 +37,13 @@ pub fn wait_for(other: PendingTransaction, row: RowTid) -> bool {
             return false;
         }
     }
+    let Some(row) = row else {
+        let (none, nowhere) = (std::ptr::null_mut(), std::ptr::null_mut());
+        let why = pg_sys::XLTW_Oper::XLTW_None;
+        // SAFETY: without a reason nothing is said of a row.
+        unsafe { ffi::XactLockTableWait(other.transaction, none, nowhere, why) };
+        return true;
+    };
     let table = OpenRelation::locked_table(row.table);
     let mut tid = row.tid.pointer();
     let why = pg_sys::XLTW_Oper::XLTW_RecheckExclusionConstr;

@@ -226,54 +226,120 @@ impl DecisionTable {
         swapped: bool,
         mut newest: Option<Decision>,
     ) -> Option<Decision> {
+        let wanted = self
+            .keys
+            .map(|(i, column, collation)| (keys[i], column, collation));
+        self.each(self.index, &wanted, false, |row| {
+            let found = self.decision(row, swapped);
+            if newest
+                .as_ref()
+                .is_none_or(|newest| found.rank > newest.rank)
+            {
+                newest = Some(found);
+            }
+        });
+        newest
+    }
+
+    /// All decisions about a record: the key of the other one, what was found, and when, greater for what is later.
+    /// Hashes do not count.
+    ///
+    /// Errors: what is no decision; there is no index by which decisions are found by either record.
+    pub fn about(&self, key: &[u8]) -> Vec<(Vec<u8>, Verdict, i64)> {
+        let mut all = Vec::new();
+        for ([(.., column, collation), (.., other, _)], index) in self.by_either() {
+            self.each(index, &[(key, column, collation)], false, |row| {
+                let other = row.bytes(other as usize - 1);
+                let (at, Reverse(verdict)) = self.decision(row, false).rank;
+                all.extend(other.map(|other| (other.bytes().to_vec(), verdict, at)));
+            });
+        }
+        all
+    }
+
+    /// Whether there are decisions about a record, also those that are not committed.
+    ///
+    /// Errors: there is no index by which decisions are found by either record.
+    pub fn concerns(&self, key: &[u8]) -> bool {
+        let mut is_any = false;
+        for ([(.., column, collation), _], index) in self.by_either() {
+            self.each(index, &[(key, column, collation)], true, |_| is_any = true);
+        }
+        is_any
+    }
+
+    /// For a and for b: its column and the other one, and an index that begins with it.
+    ///
+    /// Errors: there is none.
+    fn by_either(&self) -> [([IndexedKey; 2], pg_sys::Oid); 2] {
+        let [first, second] = self.keys;
+        let table = OpenRelation::table(self.table, pg_sys::AccessShareLock);
+        let Some((index, collation)) = crate::register::btree_on(&table, second.1, false) else {
+            let (name, column) = (self.table, catalog::column_name(self.table, second.1));
+            raise(
+                &sql_error(
+                    ERRCODE_UNDEFINED_OBJECT,
+                    words!("table \"{name}\" of decisions has no index on \"{column}\""),
+                )
+                .hint(sql!("CREATE INDEX ON {name} ({column})").into_bytes()),
+            );
+        };
+        let by_second = (second.0, second.1, collation);
+        [([first, second], self.index), ([by_second, first], index)]
+    }
+
+    /// Gives the rows with these keys to `each`: values, columns and their collations, in the order of the index; also
+    /// those that are not committed if `pending`.
+    fn each(
+        &self,
+        index: pg_sys::Oid,
+        keys: &[(&[u8], i16, pg_sys::Oid)],
+        pending: bool,
+        mut each: impl FnMut(QueryRow<'_>),
+    ) {
         let table = OpenRelation::table(self.table, pg_sys::AccessShareLock).keep_lock();
-        // SAFETY: the table and its index are as they were when the guard was prepared, since they are watched: a
-        // B-tree of texts, by the collations that the keys have. The snapshot is registered as long as the scan runs. A
-        // row is valid until the next one is asked for.
+        // SAFETY: the table and its index are as they were when they were looked at, since they are watched: a B-tree of
+        // texts, by the collations that the keys have. The snapshot is registered as long as the scan runs, or zeroed but for
+        // its type, as InitDirtySnapshot() leaves it. A row is valid until the next one is asked for.
         unsafe {
-            let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
+            let mut dirty = pg_sys::SnapshotData {
+                snapshot_type: pg_sys::SnapshotType::SNAPSHOT_DIRTY,
+                ..std::mem::zeroed()
+            };
+            let snapshot: pg_sys::Snapshot = match pending {
+                true => &mut dirty,
+                false => pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()),
+            };
             let (equal, any) = (pg_sys::BTEqualStrategyNumber as u16, pg_sys::InvalidOid);
             let function = pg_sys::F_TEXTEQ.into();
-            let mut scan_keys = self.keys.map(|(i, column, collation)| {
+            let mut scan_keys: Vec<pg_sys::ScanKeyData> = Vec::new();
+            for &(value, column, collation) in keys {
                 let mut key = pg_sys::ScanKeyData::default();
-                let value = text_datum(keys[i]);
+                let value = text_datum(value);
                 pg_sys::ScanKeyEntryInitialize(
                     &mut key, 0, column, equal, any, collation, function, value,
                 );
-                key
-            });
-            let (open, first) = (table.pointer(), scan_keys.as_mut_ptr());
-            let scan = pg_sys::systable_beginscan(open, self.index, true, snapshot, 2, first);
+                scan_keys.push(key);
+            }
+            let (open, first, n) = (table.pointer(), scan_keys.as_mut_ptr(), keys.len() as i32);
+            let scan = pg_sys::systable_beginscan(open, index, true, snapshot, n, first);
             loop {
                 pg::check_for_interrupts();
                 let row = pg_sys::systable_getnext(scan);
                 if row.is_null() {
                     break;
                 }
-                let found = self.decision(&table, row, swapped);
-                if newest
-                    .as_ref()
-                    .is_none_or(|newest| found.rank > newest.rank)
-                {
-                    newest = Some(found);
-                }
+                each(QueryRow::new(row, table.rd_att));
             }
             pg_sys::systable_endscan(scan);
-            pg_sys::UnregisterSnapshot(snapshot);
+            if !pending {
+                pg_sys::UnregisterSnapshot(snapshot);
+            }
         }
-        newest
     }
 
-    /// # Safety
-    /// `row` is one of the table, which is open.
-    unsafe fn decision(
-        &self,
-        table: &OpenRelation,
-        row: pg_sys::HeapTuple,
-        swapped: bool,
-    ) -> Decision {
-        // SAFETY: the caller's row, of this table.
-        let row = unsafe { QueryRow::new(row, table.rd_att) };
+    /// What a row of the table says.
+    fn decision(&self, row: QueryRow<'_>, swapped: bool) -> Decision {
         let value = |column: i16| row.datum(column as usize - 1);
         let text = |column: i16, of_type: pg_sys::Oid| {
             // SAFETY: a value of the column, which is of this type.

@@ -1,0 +1,59 @@
+//! Keys as texts: records are ordered by them, and decisions name records by them.
+
+use std::ffi::CString;
+
+use pgrx::pg_sys;
+
+use super::super::stored::Register;
+use pg::ffi;
+use pg::output::text_form;
+use pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
+
+/// Types whose texts are the same in all sessions.
+const PLAIN: [pg_sys::Oid; 6] = [
+    pg_sys::INT2OID,
+    pg_sys::INT4OID,
+    pg_sys::INT8OID,
+    pg_sys::TEXTOID,
+    pg_sys::VARCHAROID,
+    pg_sys::UUIDOID,
+];
+
+impl Register {
+    fn with_fixed_settings<T>(&self, run: impl FnOnce() -> T) -> T {
+        if PLAIN.contains(&self.key_type.oid) {
+            return run();
+        }
+        let fixed = FixedSettings::begin(OF_TEXT_FORMS);
+        let result = run();
+        fixed.end();
+        result
+    }
+
+    /// The text of a key, in the database's encoding.
+    pub fn text_of(&self, id: pg_sys::Datum) -> Vec<u8> {
+        // SAFETY: of the key's type.
+        self.with_fixed_settings(|| unsafe { text_form(id, self.key_type.oid) })
+    }
+
+    /// The key of a text; `None` if it cannot be one, as far as that is known without an error.
+    ///
+    /// Errors: those of the type's input function, but for whole numbers.
+    pub fn id_of_text(&self, text: &[u8]) -> Option<pg_sys::Datum> {
+        let number = || std::str::from_utf8(text).ok()?.parse::<i64>().ok();
+        match self.key_type.oid {
+            pg_sys::INT2OID => Some(i16::try_from(number()?).ok()?.into()),
+            pg_sys::INT4OID => Some(i32::try_from(number()?).ok()?.into()),
+            pg_sys::INT8OID => Some(number()?.into()),
+            of_type => {
+                let text = CString::new(text).ok()?;
+                let (mut function, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+                // SAFETY: a type that exists, whose input function reads a C string.
+                Some(self.with_fixed_settings(|| unsafe {
+                    pg_sys::getTypeInputInfo(of_type, &mut function, &mut parameter);
+                    ffi::OidInputFunctionCall(function, text.as_ptr().cast_mut(), parameter, -1)
+                }))
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The tables of entities: `<name>` has the entity of each record, `<name>_changes` what has become of entities.
+
+use std::ffi::CString;
+
+use base::{Error, Result};
+use pgrx::pg_sys;
+use pgrx::PgSqlErrorCode::{ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_UNDEFINED_TABLE};
+use serde::{Deserialize, Serialize};
+
+use super::super::key_table::KeyTable;
+use super::super::stored::{btree_on, check_plain, Register};
+use crate::clusters::Method;
+use crate::guard::DecisionTable;
+use pg::error::sql_error;
+use pg::message::words;
+use pg::relation::OpenRelation;
+use pg::tree::list;
+use pg::values::text::to_database;
+use pg::{catalog, ffi, relation};
+
+/// What is behind the name of a table of entities in that of its changes.
+pub const CHANGES: &str = "_changes";
+
+/// How the entities of a table are made, as the register's row has it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Settings {
+    /// The table, which is in the register's schema.
+    pub entities: String,
+    pub min_probability: f64,
+    pub method: String,
+    pub max_size: Option<u32>,
+    /// The table of decisions, which is in the register's schema.
+    pub decisions: Option<String>,
+}
+
+impl Settings {
+    /// The table of entities in the schema of a register.
+    pub fn table(&self, register: pg_sys::Oid) -> pg_sys::Oid {
+        relation_beside(register, &self.entities)
+    }
+
+    /// The table of decisions there, if there are any.
+    pub fn table_of_decisions(&self, register: pg_sys::Oid) -> Option<pg_sys::Oid> {
+        self.decisions
+            .as_ref()
+            .map(|name| relation_beside(register, name))
+    }
+}
+
+/// The relation of a name in the schema of another one.
+fn relation_beside(other: pg_sys::Oid, name: &str) -> pg_sys::Oid {
+    let name = CString::new(to_database(name)).unwrap_or_default();
+    // SAFETY: look-ups in the catalogs by OID and a C string.
+    unsafe { pg_sys::get_relname_relid(name.as_ptr(), pg_sys::get_rel_namespace(other)) }
+}
+
+/// A table of entities, and how they are made.
+pub struct EntityTable {
+    /// Rows by the record's key.
+    pub by_key: KeyTable,
+    /// Rows by the entity.
+    pub by_entity: KeyTable,
+    pub changes: KeyTable,
+    /// The sequences of entities and of changes.
+    pub sequences: [pg_sys::Oid; 2],
+    pub least: f64,
+    pub method: Method,
+    pub most: u32,
+    pub decisions: Option<DecisionTable>,
+}
+
+impl EntityTable {
+    /// Errors: a table is missing, belongs to another user, or is not as it was made.
+    pub fn open(register: &Register, settings: &Settings) -> Result<EntityTable> {
+        let name = settings.entities.as_str();
+        let oids = [name.to_owned(), format!("{name}{CHANGES}")]
+            .map(|name| (relation_beside(register.oid, &name), name));
+        for (oid, table) in &oids {
+            if *oid == pg_sys::InvalidOid {
+                return Err(missing(register.oid, table, name));
+            }
+        }
+        let [entities, changes] = oids.map(|(oid, _)| oid);
+        let columns = [
+            (entities, vec![register.key.type_oid, pg_sys::INT8OID]),
+            (
+                changes,
+                vec![
+                    pg_sys::INT8OID,
+                    pg_sys::TIMESTAMPTZOID,
+                    register.key.type_oid,
+                    pg_sys::INT8OID,
+                    pg_sys::TEXTOID,
+                    pg_sys::INT4OID,
+                    pg_sys::INT8ARRAYOID,
+                ],
+            ),
+        ];
+        for (oid, types) in &columns {
+            let table = OpenRelation::table(*oid, pg_sys::AccessShareLock);
+            let lacks = |why: &str| not_as_made(*oid, why);
+            if table.form().relowner != register.owner {
+                return Err(lacks("belongs to another user than the register's table"));
+            }
+            check_plain(&table, types).map_err(lacks)?;
+        }
+        let table = OpenRelation::table(entities, pg_sys::AccessShareLock);
+        let by = |column: i16, what: &str, of_type: pg_sys::Oid| {
+            let (index, collation) =
+                btree_on(&table, column, column == 1).ok_or_else(|| not_as_made(entities, what))?;
+            // SAFETY: a look-up in the type cache, whose entries stay.
+            let equality = unsafe {
+                let entry = pg_sys::lookup_type_cache(of_type, pg_sys::TYPECACHE_EQ_OPR as i32);
+                pg_sys::get_opcode((*entry).eq_opr)
+            };
+            Ok(KeyTable {
+                oid: entities,
+                index,
+                equality: (equality, collation),
+            })
+        };
+        let by_key = by(1, "has no unique index on \"key\"", register.key.type_oid)?;
+        let by_entity = by(2, "has no index on \"entity\"", pg_sys::INT8OID)?;
+        let changes = KeyTable {
+            oid: changes,
+            index: pg_sys::InvalidOid,
+            equality: (pg_sys::F_INT8EQ.into(), pg_sys::InvalidOid),
+        };
+        let sequences = [entities, changes.oid]
+            .map(|oid| sequence_of(oid).ok_or_else(|| not_as_made(oid, "has no sequence")));
+        let [of_entities, of_changes] = sequences;
+        let decisions = match (
+            settings.table_of_decisions(register.oid),
+            &settings.decisions,
+        ) {
+            (Some(pg_sys::InvalidOid), Some(table)) => {
+                return Err(missing(register.oid, table, name));
+            }
+            (Some(oid), _) => {
+                relation::lock(oid, pg_sys::AccessShareLock);
+                Some(DecisionTable::new(oid, register.owner, false)?)
+            }
+            (None, _) => None,
+        };
+        Ok(EntityTable {
+            by_key,
+            by_entity,
+            changes,
+            sequences: [of_entities?, of_changes?],
+            least: settings.min_probability,
+            method: Method::of_name(&settings.method),
+            most: settings.max_size.unwrap_or(u32::MAX),
+            decisions,
+        })
+    }
+
+    pub fn oid(&self) -> pg_sys::Oid {
+        self.by_key.oid
+    }
+
+    /// A new number of an entity (0) or of a change (1), whoever may use the sequence.
+    ///
+    /// Errors: the sequence is at its end.
+    pub fn next(&self, of: usize) -> i64 {
+        // SAFETY: the sequence was found in the catalogs; if it is gone, the server says so.
+        unsafe { ffi::nextval_internal(self.sequences[of], false) }
+    }
+
+    /// Adds the number of a change to those that listen: one notification a transaction, whatever it has changed.
+    pub fn notify(&self) {
+        let channel = catalog::name(self.oid());
+        // SAFETY: C strings, which are copied.
+        unsafe { ffi::Async_Notify(channel.as_ptr(), c"".as_ptr()) };
+    }
+}
+
+fn missing(register: pg_sys::Oid, table: &str, entities: &str) -> Error {
+    let quoted = catalog::quoted(register);
+    sql_error(
+        ERRCODE_UNDEFINED_TABLE,
+        words!("table \"{table}\" of the entities of register \"{register}\" does not exist"),
+    )
+    .detail("It was dropped, renamed or moved to another schema than the register.")
+    .hint(words!(
+        "Name it as it was, or: SELECT bloom_entities_drop('{quoted}', '{entities}')"
+    ))
+}
+
+fn not_as_made(table: pg_sys::Oid, why: &str) -> Error {
+    sql_error(
+        ERRCODE_INVALID_OBJECT_DEFINITION,
+        words!("table \"{table}\" of entities is not as it was made"),
+    )
+    .detail(words!("It {why}."))
+    .hint("Drop the entities by bloom_entities_drop(), and make them anew.")
+}
+
+/// The sequence that belongs to a table.
+fn sequence_of(table: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    // SAFETY: a look-up in the catalogs, which gives NULL or a list of OIDs.
+    unsafe { list::oids(pg_sys::getOwnedSequences(table)) }
+        .first()
+        .copied()
+}
