@@ -81,7 +81,12 @@ impl KeyTable {
         let table = OpenRelation::table(self.oid, pg_sys::RowExclusiveLock).keep_lock();
         // SAFETY: the table is open, and its indexes are closed before it is.
         let indexes = unsafe { ffi::CatalogOpenIndexes(table.pointer()) };
-        KeyWriter { table, indexes }
+        KeyWriter {
+            table,
+            indexes,
+            rows: Vec::new(),
+            waiting: 0,
+        }
     }
 }
 
@@ -123,7 +128,7 @@ impl FoundRow {
 }
 
 impl KeyReader {
-    /// Gives the rows of a key to `each`, until that returns false.
+    /// Gives the rows of a key to `each`, until that returns false; mostly what was added last comes first.
     pub fn each(&mut self, key: i64, each: impl FnMut(&FoundRow) -> bool) {
         self.each_of(pg_sys::Datum::from(key), each);
     }
@@ -134,8 +139,10 @@ impl KeyReader {
         // SAFETY: the scan has begun with one key, which is copied. The slot is one of the table.
         unsafe {
             ffi::index_rescan(self.scan, &mut self.key, 1, std::ptr::null_mut(), 0);
-            let forward = pg_sys::ScanDirection::ForwardScanDirection;
-            while ffi::index_getnext_slot(self.scan, forward, self.slot) {
+            // Rows of a key are in the order of their tids. What closes a block is written after all others of it, so whoever asks
+            // for it finds it at once; and so does one who looks for what was just written.
+            let backward = pg_sys::ScanDirection::BackwardScanDirection;
+            while ffi::index_getnext_slot(self.scan, backward, self.slot) {
                 check_for_interrupts();
                 let table = self.table.pointer();
                 if !each(&FoundRow {
@@ -163,27 +170,90 @@ impl Drop for KeyReader {
     }
 }
 
+/// Rows that are written together at most.
+const TOGETHER: usize = 64;
+
 /// Adds and deletes rows.
 pub struct KeyWriter {
     table: OpenRelation,
     indexes: pg_sys::CatalogIndexState,
+    /// Rows that are to be added, as many of them as `waiting` says.
+    rows: Vec<*mut pg_sys::TupleTableSlot>,
+    waiting: usize,
 }
 
 impl KeyWriter {
-    /// Adds a row.
-    pub fn add(&self, key: i64, id: Option<pg_sys::Datum>) {
+    /// Adds a row, at [`KeyWriter::write`] at the latest.
+    pub fn add(&mut self, key: i64, id: Option<pg_sys::Datum>) {
         let mut values = [
             pg_sys::Datum::from(key),
             id.unwrap_or(pg_sys::Datum::null()),
         ];
         let mut nulls = [false, id.is_none()];
         // SAFETY: the table is open, of heap, and has two columns of these types, as was checked when the register was
-        // read. The row is freed after it was copied to a page.
+        // read. The row is the slot's, which frees it.
         unsafe {
             let columns = self.table.rd_att;
+            if self.waiting == self.rows.len() {
+                let of_heap = &raw const pg_sys::TTSOpsHeapTuple;
+                self.rows
+                    .push(pg_sys::MakeSingleTupleTableSlot(columns, of_heap));
+            }
             let row = pg_sys::heap_form_tuple(columns, values.as_mut_ptr(), nulls.as_mut_ptr());
-            ffi::CatalogTupleInsertWithInfo(self.table.pointer(), row, self.indexes);
-            pg_sys::heap_freetuple(row);
+            pg_sys::ExecStoreHeapTuple(row, self.rows[self.waiting], true);
+        }
+        self.waiting += 1;
+        if self.waiting == TOGETHER {
+            self.write();
+        }
+    }
+
+    /// Writes the rows that were added: as many at once as a page has room for, which is one record of WAL.
+    pub fn write(&mut self) {
+        let n = std::mem::take(&mut self.waiting);
+        if n == 0 {
+            return;
+        }
+        let table = self.table.pointer();
+        // SAFETY: the table is open, of heap, and so are its indexes, of which there are as many as the number says. The slots
+        // hold rows of the table, and know where these are once they are written.
+        unsafe {
+            let (rows, none) = (self.rows.as_mut_ptr(), std::ptr::null_mut());
+            let command = pg_sys::GetCurrentCommandId(true);
+            ffi::heap_multi_insert(table, rows, n as i32, command, 0, none);
+            for &row in &self.rows[..n] {
+                self.index(row);
+                pg_sys::ExecClearTuple(row);
+            }
+        }
+    }
+
+    /// Adds the index entries of a row, as the server does for rows of its catalogs. That takes the row for one that is not
+    /// too long for a page; one that was, is where the slot says.
+    ///
+    /// # Safety
+    /// The row was written.
+    unsafe fn index(&self, row: *mut pg_sys::TupleTableSlot) {
+        const MOST: usize = pg_sys::INDEX_MAX_KEYS as usize;
+        let (mut values, mut nulls) = ([pg_sys::Datum::null(); MOST], [false; MOST]);
+        let (values, nulls) = (values.as_mut_ptr(), nulls.as_mut_ptr());
+        // SAFETY: the caller's. An index has no more columns than there are places. None has an expression, or a condition.
+        unsafe {
+            let all = &*self.indexes;
+            for i in 0..all.ri_NumIndices as usize {
+                let index = *all.ri_IndexRelationDescs.add(i);
+                let info = *all.ri_IndexRelationInfo.add(i);
+                if !(*info).ii_ReadyForInserts {
+                    continue;
+                }
+                ffi::FormIndexDatum(info, row, std::ptr::null_mut(), values, nulls);
+                let check = match (*(*index).rd_index).indisunique {
+                    true => pg_sys::IndexUniqueCheck::UNIQUE_CHECK_YES,
+                    false => pg_sys::IndexUniqueCheck::UNIQUE_CHECK_NO,
+                };
+                let (tid, table) = (&raw mut (*row).tts_tid, self.table.pointer());
+                ffi::index_insert(index, values, nulls, tid, table, check, false, info);
+            }
         }
     }
 
@@ -199,8 +269,12 @@ impl KeyWriter {
 impl Drop for KeyWriter {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // SAFETY: `write` has opened them, and only this closes them.
-            unsafe { ffi::CatalogCloseIndexes(self.indexes) };
+            // SAFETY: `write` of the table has opened the indexes, and only this closes them; so with the slots.
+            unsafe {
+                let slots = self.rows.iter();
+                slots.for_each(|&slot| pg_sys::ExecDropSingleTupleTableSlot(slot));
+                ffi::CatalogCloseIndexes(self.indexes);
+            }
         }
     }
 }

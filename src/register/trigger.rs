@@ -276,7 +276,7 @@ impl Register {
     fn add_keys(&self, keys: &[i64], id: pg_sys::Datum) {
         // SAFETY: as above.
         let mut reader = self.keys.read(unsafe { now() });
-        let writer = self.keys.write();
+        let mut missing = Vec::new();
         for &key in keys {
             let (most, mut others) = (self.most_of(key), 0);
             let (mut is_closed, mut is_there) = (false, false);
@@ -290,11 +290,18 @@ impl Register {
                 others += 1;
                 !is_closed && !is_there
             });
-            if is_closed || is_there {
-                continue;
+            if !is_closed && !is_there {
+                missing.push((key, Some(id).filter(|_| others < most)));
             }
-            writer.add(key, Some(id).filter(|_| others < most));
         }
+        if missing.is_empty() {
+            return;
+        }
+        let mut writer = self.keys.write();
+        missing
+            .into_iter()
+            .for_each(|(key, id)| writer.add(key, id));
+        writer.write();
     }
 }
 
