@@ -43,6 +43,8 @@ const COLUMNS: [&CStr; 7] = [
 /// What is known of a register.
 pub struct Register {
     pub oid: pg_sys::Oid,
+    /// The version of its row that says all of this.
+    pub version: Version,
     /// The table whose records it has.
     pub relation: pg_sys::Oid,
     /// The owner of that table, and of the register.
@@ -77,11 +79,10 @@ struct StoredRow {
 }
 
 /// A version of a register's row.
-type Version = (u32, u32, u16);
+pub type Version = (u32, u32, u16);
 
-/// A register that was used, and by which version of its row.
+/// A register that was used.
 struct Kept {
-    version: Version,
     watch: Watch,
     register: Rc<Register>,
 }
@@ -109,24 +110,20 @@ impl Register {
         let version = row.version();
         let known = REGISTERS.with_borrow(|registers| {
             let kept = registers.get(&oid)?;
-            (kept.version == version).then(|| Rc::clone(&kept.register))
+            let is_same = kept.register.version == version && kept.watch.is_unchanged();
+            is_same.then(|| Rc::clone(&kept.register))
         });
         if let Some(register) = known {
-            let is_unchanged = REGISTERS
-                .with_borrow(|all| all.get(&oid).is_some_and(|kept| kept.watch.is_unchanged()));
-            if is_unchanged {
-                return register;
-            }
+            return register;
         }
         let stored = row.read(oid);
         if row.has_another() {
             raise(&several_rows(oid));
         }
         drop(row);
-        let register = Rc::new(Register::new(oid, stored).or_raise());
+        let register = Rc::new(Register::new(oid, version, stored).or_raise());
         let watched = [oid, register.relation, register.keys.oid];
         let kept = Kept {
-            version,
             watch: Watch::new(since, watched.to_vec()),
             register: Rc::clone(&register),
         };
@@ -143,7 +140,7 @@ impl Register {
         register
     }
 
-    fn new(oid: pg_sys::Oid, row: StoredRow) -> Result<Register> {
+    fn new(oid: pg_sys::Oid, version: Version, row: StoredRow) -> Result<Register> {
         let name = catalog::name(oid);
         if catalog::kind(row.relation) != pg_sys::RELKIND_RELATION {
             let register = catalog::quoted(oid);
@@ -194,6 +191,7 @@ impl Register {
         let texts = RowTexts::new(row.relation, table.form().reltype, columns);
         Ok(Register {
             oid,
+            version,
             relation: row.relation,
             owner,
             key_number: catalog::column(row.relation, &key.name).unwrap_or_default(),

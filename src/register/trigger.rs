@@ -10,17 +10,19 @@ use pgrx::PgSqlErrorCode::{
     ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_NOT_NULL_VIOLATION, ERRCODE_UNDEFINED_TABLE,
 };
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::fill::empty;
-use super::stored::Register;
+use super::stored::{Register, Version};
 use pg::entry;
 use pg::error::{sql_error, OrRaise};
 use pg::ffi;
 use pg::function::trigger::{protocol_violated, TriggerCall};
 use pg::message::words;
 use pg::row::{is_live, newest, Row};
+use pg::tid::Tid;
 use pg::values::varlena::{is_same_value, NewValue};
 
 /// `() RETURNS trigger`
@@ -46,6 +48,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<()> {
     }
     let register = register_of(&call)?;
     if call.event() == pg_sys::TRIGGER_EVENT_TRUNCATE {
+        KEPT.set(None);
         empty(&register);
         return Ok(());
     }
@@ -99,6 +102,41 @@ fn register_of(call: &TriggerCall) -> Result<Rc<Register>> {
     Register::latest(oid, call.table())
 }
 
+/// A version of a row, and when its keys were in a register. While all of this stays the same, they still are: what was
+/// done since was done by triggers of the same command, and those that delete keys forget this; a rollback of what has
+/// added them ends the subtransaction; and a command that could write to the register, or change it, is another one.
+///
+/// So a guard and the register's own trigger, which fire for a row one after the other, do the work once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct KeptRow {
+    register: (pg_sys::Oid, Version),
+    row: (pg_sys::Oid, Tid),
+    transaction: u64,
+    subtransaction: pg_sys::SubTransactionId,
+    command: pg_sys::CommandId,
+}
+
+pg::session_state! {
+    static KEPT: Cell<Option<KeptRow>> = Cell::default();
+    "the row whose keys were kept" by "the last" until "the next command or row";
+}
+
+impl KeptRow {
+    /// Now, of a row that the transaction has written.
+    fn now(register: &Register, row: &Row) -> KeptRow {
+        // SAFETY: the slot holds a row of the table, and a trigger runs in a transaction.
+        unsafe {
+            KeptRow {
+                register: (register.oid, register.version),
+                row: (row.table_oid(), (*row.slot).tts_tid.into()),
+                transaction: pg_sys::GetTopFullTransactionIdIfAny().value,
+                subtransaction: pg_sys::GetCurrentSubTransactionId(),
+                command: pg_sys::GetCurrentCommandId(false),
+            }
+        }
+    }
+}
+
 impl Register {
     /// A register as it is now, whatever the transaction sees: it may be younger than its snapshot.
     ///
@@ -138,21 +176,27 @@ impl Register {
         })
     }
 
-    /// The key of a row, and its keys in the register.
+    /// The key of a row.
     ///
-    /// Errors: the key is NULL.
-    fn of_row(&self, row: &Row) -> Result<(pg_sys::Datum, Vec<i64>)> {
-        let Some(id) = row.get(self.key_number) else {
-            return Err(sql_error(
+    /// Errors: it is NULL.
+    fn id_of(&self, row: &Row) -> Result<pg_sys::Datum> {
+        row.get(self.key_number).ok_or_else(|| {
+            sql_error(
                 ERRCODE_NOT_NULL_VIOLATION,
                 words!(
                     "null value in column \"{self.key.name}\" of table \"{self.relation}\", which is the \
                     key of register \"{self.oid}\""
                 ),
-            ));
-        };
-        let record = self.texts.of_row(row);
-        Ok((id, self.keys_of(&record)))
+            )
+        })
+    }
+
+    /// The key of a row, and its keys in the register.
+    ///
+    /// Errors: the key is NULL.
+    fn of_row(&self, row: &Row) -> Result<(pg_sys::Datum, Vec<i64>)> {
+        let id = self.id_of(row)?;
+        Ok((id, self.keys_of(&self.texts.of_row(row))))
     }
 
     /// Deletes the keys that a row has no longer, and adds those that are missing.
@@ -169,18 +213,21 @@ impl Register {
         }
         let newest = match new {
             Some(new) if !is_live(new) => Some(newest(new)),
+            Some(new) if old.is_none() && KEPT.get() == Some(KeptRow::now(self, new)) => {
+                return Ok(());
+            }
             _ => None,
         };
         let stays: Option<&Row> = match &newest {
             None => new,
             Some(newest) => newest.as_ref().map(|newest| &**newest),
         };
-        let stays = stays.map(|row| self.of_row(row)).transpose()?;
+        let kept = stays.map(|row| self.of_row(row)).transpose()?;
         let was = old.into_iter().chain(new.filter(|_| newest.is_some()));
         for row in was {
             let (id, mut keys) = self.of_row(row)?;
             let is_gone = |keys_now: &[i64], key: &i64| keys_now.binary_search(key).is_err();
-            match &stays {
+            match &kept {
                 // SAFETY: two keys of the register's type.
                 Some((id_now, keys_now)) if unsafe { self.key_type.is_same(id, *id_now) } => {
                     keys.retain(|key| is_gone(keys_now, key));
@@ -194,10 +241,10 @@ impl Register {
             }
             self.delete_keys(&keys, id);
         }
-        if let Some((id, keys)) = stays {
-            self.add_keys(&keys, id);
+        match stays.zip(kept) {
+            Some((row, (_, keys))) => self.keep_row(row, &keys),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The keys of each row that has this key in the table now: there is one at most.
@@ -213,9 +260,16 @@ impl Register {
     }
 
     /// Adds the keys of a row that is in the table, where they are missing.
-    pub fn keep_row(&self, row: &Row) {
-        let (id, keys) = self.of_row(row).or_raise();
-        self.add_keys(&keys, id);
+    ///
+    /// Errors: its key is NULL.
+    pub fn keep_row(&self, row: &Row, keys: &[i64]) -> Result<()> {
+        let id = self.id_of(row)?;
+        let this = KeptRow::now(self, row);
+        if KEPT.replace(None) != Some(this) {
+            self.add_keys(keys, id);
+        }
+        KEPT.set(Some(this));
+        Ok(())
     }
 
     /// The records that have one of these keys in an open block, but for `own`, also those of transactions that have not
@@ -255,6 +309,10 @@ impl Register {
 
     /// Deletes keys of a record. Those of closed blocks may not be there.
     fn delete_keys(&self, keys: &[i64], id: pg_sys::Datum) {
+        KEPT.set(None);
+        if keys.is_empty() {
+            return;
+        }
         // SAFETY: a constant of the server's, which sees what this command has done, too.
         let mut reader = self.keys.read(unsafe { now() });
         let writer = self.keys.write();

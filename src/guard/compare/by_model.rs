@@ -60,10 +60,17 @@ impl Comparator for ModelComparator {
         Comparability::Comparable
     }
 
-    fn prepare<'a>(&'a self, row: ComparedRow<'a>) -> Option<Box<dyn PreparedRow + 'a>> {
+    fn prepare<'a>(
+        &'a self,
+        row: ComparedRow<'a>,
+        is_in_table: bool,
+    ) -> Option<Box<dyn PreparedRow + 'a>> {
         let register = Register::latest(self.register, row.row.table_oid()).or_raise();
         let record = register.texts.of_row(row.row);
         let keys = register.keys_of(&record);
+        if is_in_table {
+            register.keep_row(row.row, &keys).or_raise();
+        }
         if keys.is_empty() {
             return None;
         }
@@ -74,11 +81,6 @@ impl Comparator for ModelComparator {
             least: self.least,
             register,
         }))
-    }
-
-    fn keep(&self, row: ComparedRow<'_>) {
-        let register = Register::latest(self.register, row.row.table_oid()).or_raise();
-        register.keep_row(row.row);
     }
 
     fn watched(&self) -> Vec<pg_sys::Oid> {
