@@ -17,6 +17,8 @@ pub struct KeyTable {
     pub oid: pg_sys::Oid,
     /// The index on its first column, or another one on a single column.
     pub index: pg_sys::Oid,
+    /// Whether the index has the second column, too.
+    pub is_covered: bool,
     /// By which function values of that column are equal, and its collation.
     pub equality: (pg_sys::Oid, pg_sys::Oid),
 }
@@ -31,7 +33,7 @@ impl KeyTable {
             let message = words!("table \"{name}\" of a register has no index on its keys");
             raise(
                 &sql_error(ERRCODE_INVALID_OBJECT_DEFINITION, message)
-                    .hint(words!("CREATE INDEX ON {quoted} (key)")),
+                    .hint(words!("CREATE INDEX ON {quoted} (key) INCLUDE (id)")),
             );
         }
         let lock = pg_sys::AccessShareLock;
@@ -64,6 +66,7 @@ impl KeyTable {
                 self.equality.0,
                 pg_sys::Datum::null(),
             );
+            (*scan).xs_want_itup = self.is_covered;
             KeyReader {
                 scan,
                 slot,
@@ -89,6 +92,10 @@ impl KeyTable {
         }
     }
 }
+
+/// Rows of a key are in the order of their tids. What closes a block is written after all others of it, so whoever asks for
+/// it finds it at once; and so does one who looks for what was just written.
+const BACKWARD: pg_sys::ScanDirection::Type = pg_sys::ScanDirection::BackwardScanDirection;
 
 /// Finds rows by their keys, as a snapshot sees them.
 pub struct KeyReader {
@@ -128,6 +135,44 @@ impl FoundRow {
 }
 
 impl KeyReader {
+    /// Whether the index has fewer entries of a key than `most`, and `is_other` is true of the second column of each. There
+    /// may be some of rows that are gone, but none is missing, so that nothing has to be looked up in the table if it is so.
+    /// An index without the column never says so.
+    pub fn has_only(
+        &mut self,
+        key: i64,
+        most: u32,
+        is_other: impl Fn(Option<pg_sys::Datum>) -> bool,
+    ) -> bool {
+        let mut left = most;
+        // SAFETY: the scan has begun. An entry that the server was asked for stays until the next one is found, and has two
+        // columns.
+        unsafe {
+            if !(*self.scan).xs_want_itup {
+                return false;
+            }
+            self.seek(key.into());
+            while left > 0 && !ffi::index_getnext_tid(self.scan, BACKWARD).is_null() {
+                let (mut values, mut nulls) = ([pg_sys::Datum::null(); 2], [false; 2]);
+                let (entry, columns) = ((*self.scan).xs_itup, (*self.scan).xs_itupdesc);
+                let (to, is_null) = (values.as_mut_ptr(), nulls.as_mut_ptr());
+                pg_sys::index_deform_tuple(entry, columns, to, is_null);
+                if !is_other((!nulls[1]).then_some(values[1])) {
+                    return false;
+                }
+                left -= 1;
+            }
+        }
+        left > 0
+    }
+
+    /// Goes to the rows of a value.
+    fn seek(&mut self, value: pg_sys::Datum) {
+        self.key.sk_argument = value;
+        // SAFETY: the scan has begun with one key, which is copied.
+        unsafe { ffi::index_rescan(self.scan, &mut self.key, 1, std::ptr::null_mut(), 0) };
+    }
+
     /// Gives the rows of a key to `each`, until that returns false; mostly what was added last comes first.
     pub fn each(&mut self, key: i64, each: impl FnMut(&FoundRow) -> bool) {
         self.each_of(pg_sys::Datum::from(key), each);
@@ -135,14 +180,10 @@ impl KeyReader {
 
     /// The same of a value of the index's column.
     pub fn each_of(&mut self, value: pg_sys::Datum, mut each: impl FnMut(&FoundRow) -> bool) {
-        self.key.sk_argument = value;
-        // SAFETY: the scan has begun with one key, which is copied. The slot is one of the table.
+        self.seek(value);
+        // SAFETY: the scan has begun. The slot is one of the table.
         unsafe {
-            ffi::index_rescan(self.scan, &mut self.key, 1, std::ptr::null_mut(), 0);
-            // Rows of a key are in the order of their tids. What closes a block is written after all others of it, so whoever asks
-            // for it finds it at once; and so does one who looks for what was just written.
-            let backward = pg_sys::ScanDirection::BackwardScanDirection;
-            while ffi::index_getnext_slot(self.scan, backward, self.slot) {
+            while ffi::index_getnext_slot(self.scan, BACKWARD, self.slot) {
                 check_for_interrupts();
                 let table = self.table.pointer();
                 if !each(&FoundRow {

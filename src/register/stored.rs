@@ -371,26 +371,27 @@ fn key_table(register: &CStr, oid: pg_sys::Oid, id: pg_sys::Oid) -> Result<KeyTa
     if !table.indexes().iter().all(is_plain) {
         return Err(lacks("has an index with an expression or a condition"));
     }
-    let index = table.indexes().into_iter().find(|&index| {
-        let index = OpenRelation::index(index, pg_sys::AccessShareLock);
-        // SAFETY: an open index has its row of pg_index, with at least as many columns as key columns.
+    let usable = |oid: pg_sys::Oid| {
+        let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
+        // SAFETY: an open index has its row of pg_index, with as many columns as it says, one at least.
         unsafe {
             let form = &*index.rd_index;
-            let first = form.indkey.values.as_slice(form.indnkeyatts as usize)[0];
+            let columns = form.indkey.values.as_slice(form.indnatts as usize);
             let is_whole = form.indisvalid && form.indisready && form.indislive;
-            is_whole
-                && first == 1
-                && pg_sys::RelationGetIndexPredicate(index.pointer()).is_null()
-                && index.form().relam == pg_sys::BTREE_AM_OID
+            let is_tree = index.form().relam == pg_sys::BTREE_AM_OID;
+            (is_whole && is_tree && columns[0] == 1)
+                .then_some((form.indnkeyatts == 1 && columns == [1, 2], oid))
         }
-    });
+    };
+    let indexes = table.indexes().into_iter().filter_map(usable);
+    let index = indexes.max_by_key(|&(is_covered, _)| is_covered);
     // Only a table that is being filled has none.
-    let index = index.unwrap_or(pg_sys::InvalidOid);
-    let equality = (pg_sys::F_INT8EQ.into(), pg_sys::InvalidOid);
+    let (is_covered, index) = index.unwrap_or((false, pg_sys::InvalidOid));
     Ok(KeyTable {
         oid,
         index,
-        equality,
+        is_covered,
+        equality: (pg_sys::F_INT8EQ.into(), pg_sys::InvalidOid),
     })
 }
 
@@ -462,6 +463,7 @@ pub fn rows_by_key(
     Ok(KeyTable {
         oid,
         index,
+        is_covered: false,
         equality: (equality, collation),
     })
 }

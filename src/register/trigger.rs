@@ -11,7 +11,6 @@ use pgrx::PgSqlErrorCode::{
 };
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::fill::empty;
@@ -283,10 +282,9 @@ impl Register {
             dirty
         };
         let mut reader = self.keys.read(dirty);
-        let (mut ids, mut of_block) = (BTreeMap::new(), Vec::new());
+        let mut ids: Vec<pg_sys::Datum> = Vec::new();
         for &key in keys {
-            of_block.clear();
-            let mut is_open = true;
+            let (before, mut is_open) = (ids.len(), true);
             reader.each(key, |row| {
                 // SAFETY: the snapshot says who inserts the row, if that is not decided: who closes the block may be rolled back.
                 let is_decided = unsafe { (*dirty).xmin } == pg_sys::InvalidTransactionId;
@@ -296,15 +294,20 @@ impl Register {
                     own.is_none_or(|own| unsafe { !self.key_type.is_same(own, id) })
                 });
                 // SAFETY: of the key's type.
-                of_block.extend(id.map(|id| unsafe { self.key_type.copy(id) }));
+                ids.extend(id.map(|id| unsafe { self.key_type.copy(id) }));
                 is_open
             });
-            for &id in of_block.iter().filter(|_| is_open) {
-                // SAFETY: a copy of the key's type.
-                ids.insert(unsafe { self.key_type.bytes(id) }, id);
+            if !is_open {
+                ids.truncate(before);
             }
         }
-        ids.into_values().collect()
+        // SAFETY: copies of the key's type, which live as long as the memory of the call.
+        let order = |a: &pg_sys::Datum, b: &pg_sys::Datum| unsafe {
+            self.key_type.bytes(a).cmp(self.key_type.bytes(b))
+        };
+        ids.sort_unstable_by(order);
+        ids.dedup_by(|a, b| order(a, b).is_eq());
+        ids
     }
 
     /// Deletes keys of a record. Those of closed blocks may not be there.
@@ -337,13 +340,18 @@ impl Register {
         let mut missing = Vec::new();
         for &key in keys {
             let (most, mut others) = (self.most_of(key), 0);
+            // SAFETY: both are of the key's type.
+            let is_same = |other| unsafe { self.key_type.is_same(other, id) };
+            if reader.has_only(key, most, |other| other.is_some_and(|o| !is_same(o))) {
+                missing.push((key, Some(id)));
+                continue;
+            }
             let (mut is_closed, mut is_there) = (false, false);
             // One more than the block may have says that it is closed, if it is.
             reader.each(key, |row| {
                 match row.id() {
                     None => is_closed = true,
-                    // SAFETY: both are of the key's type.
-                    Some(other) => is_there = unsafe { self.key_type.is_same(other, id) },
+                    Some(other) => is_there = is_same(other),
                 }
                 others += 1;
                 !is_closed && !is_there
