@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use base::Result;
-use linkage::model::ReadyRecord;
+use linkage::model::{Pattern, ReadyRecord};
 use pgrx::pg_sys;
 use signature::similarity::Measure;
 
@@ -75,7 +75,7 @@ impl Comparator for ModelComparator {
             return None;
         }
         Some(Box::new(ModelRow {
-            ready: RefCell::new(register.prepared(&record)),
+            both: RefCell::new([register.prepared(&record), ReadyRecord::default()]),
             keys,
             own: row.row.get(register.key_number),
             least: self.least,
@@ -95,7 +95,8 @@ impl Comparator for ModelComparator {
 /// A row that is compared by a model.
 struct ModelRow {
     register: Rc<Register>,
-    ready: RefCell<ReadyRecord>,
+    /// Ready to be compared: the row, and the last candidate.
+    both: RefCell<[ReadyRecord; 2]>,
     keys: Vec<i64>,
     /// The row's key in the register.
     own: Option<pg_sys::Datum>,
@@ -108,16 +109,23 @@ impl PreparedRow for ModelRow {
     }
 
     fn similarity(&self, candidate: ComparedRow<'_>) -> Option<f64> {
-        let record = self.register.texts.of_row(candidate.row);
-        let score = self.register.score(&mut self.ready.borrow_mut(), &record);
+        let score = self.register.of.scorer.score(self.pattern(candidate));
         (score.probability >= self.least).then_some(score.probability)
     }
 
     fn reason(&self, candidate: ComparedRow<'_>) -> Vec<u8> {
+        let pattern = self.pattern(candidate);
+        to_database(&self.register.known.ready.agreement(pattern))
+    }
+}
+
+impl ModelRow {
+    /// In what a candidate agrees with the row.
+    fn pattern(&self, candidate: ComparedRow<'_>) -> Pattern {
+        let (ready, [own, other]) = (&self.register.known.ready, &mut *self.both.borrow_mut());
         let record = self.register.texts.of_row(candidate.row);
-        let (ready, mut other) = (&self.register.known.ready, self.register.prepared(&record));
-        let pattern = ready.compare(&mut self.ready.borrow_mut(), &mut other);
-        let pattern = pattern.or_raise();
-        to_database(&ready.agreement(pattern))
+        let prepared = ready.prepare(other, &record);
+        let pattern = prepared.and_then(|()| ready.compare(own, other));
+        pattern.or_raise()
     }
 }
