@@ -135,42 +135,46 @@ impl FoundRow {
 }
 
 impl KeyReader {
-    /// Whether the index has fewer entries of a key than `most`, and `is_other` is true of the second column of each. There
-    /// may be some of rows that are gone, but none is missing, so that nothing has to be looked up in the table if it is so.
-    /// An index without the column never says so.
-    pub fn has_only(
-        &mut self,
-        key: i64,
-        most: u32,
-        is_other: impl Fn(Option<pg_sys::Datum>) -> bool,
-    ) -> bool {
-        let mut left = most;
-        // SAFETY: the scan has begun. An entry that the server was asked for stays until the next one is found, and has two
-        // columns.
-        unsafe {
-            if !(*self.scan).xs_want_itup {
-                return false;
-            }
-            self.seek(key.into());
-            while left > 0 && !ffi::index_getnext_tid(self.scan, BACKWARD).is_null() {
-                let (mut values, mut nulls) = ([pg_sys::Datum::null(); 2], [false; 2]);
-                let (entry, columns) = ((*self.scan).xs_itup, (*self.scan).xs_itupdesc);
-                let (to, is_null) = (values.as_mut_ptr(), nulls.as_mut_ptr());
-                pg_sys::index_deform_tuple(entry, columns, to, is_null);
-                if !is_other((!nulls[1]).then_some(values[1])) {
-                    return false;
-                }
-                left -= 1;
-            }
-        }
-        left > 0
-    }
-
-    /// Goes to the rows of a value.
-    fn seek(&mut self, value: pg_sys::Datum) {
+    /// Goes to the rows of a value of the index's column.
+    pub fn seek(&mut self, value: pg_sys::Datum) {
         self.key.sk_argument = value;
         // SAFETY: the scan has begun with one key, which is copied.
         unsafe { ffi::index_rescan(self.scan, &mut self.key, 1, std::ptr::null_mut(), 0) };
+    }
+
+    /// The second column of the next row, as the index has it, without a look at the table: the row may be gone, but none is
+    /// missing. `None` at the end. It is valid until the next row is asked for.
+    pub fn next_entry(&mut self) -> Option<Option<pg_sys::Datum>> {
+        check_for_interrupts();
+        // SAFETY: the scan has begun, and the slot is one of the table. An entry of an index on both columns stays until the
+        // next one is asked for.
+        unsafe {
+            if !(*self.scan).xs_want_itup {
+                let is_there = ffi::index_getnext_slot(self.scan, BACKWARD, self.slot);
+                return is_there.then(|| self.found().id());
+            }
+            if ffi::index_getnext_tid(self.scan, BACKWARD).is_null() {
+                return None;
+            }
+            let (mut values, mut nulls) = ([pg_sys::Datum::null(); 2], [false; 2]);
+            let (entry, columns) = ((*self.scan).xs_itup, (*self.scan).xs_itupdesc);
+            let (to, is_null) = (values.as_mut_ptr(), nulls.as_mut_ptr());
+            pg_sys::index_deform_tuple(entry, columns, to, is_null);
+            Some((!nulls[1]).then_some(values[1]))
+        }
+    }
+
+    /// Whether the snapshot sees the row of which [`KeyReader::next_entry`] has told.
+    pub fn is_seen(&mut self) -> bool {
+        // SAFETY: the scan is at an entry; the slot is one of the table.
+        unsafe { !(*self.scan).xs_want_itup || ffi::index_fetch_heap(self.scan, self.slot) }
+    }
+
+    fn found(&self) -> FoundRow {
+        FoundRow {
+            slot: self.slot,
+            table: self.table.pointer(),
+        }
     }
 
     /// Gives the rows of a key to `each`, until that returns false; mostly what was added last comes first.
@@ -185,11 +189,7 @@ impl KeyReader {
         unsafe {
             while ffi::index_getnext_slot(self.scan, BACKWARD, self.slot) {
                 check_for_interrupts();
-                let table = self.table.pointer();
-                if !each(&FoundRow {
-                    slot: self.slot,
-                    table,
-                }) {
+                if !each(&self.found()) {
                     break;
                 }
             }

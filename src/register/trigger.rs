@@ -271,9 +271,14 @@ impl Register {
         Ok(())
     }
 
-    /// The records that have one of these keys in an open block, but for `own`, also those of transactions that have not
-    /// ended: their keys, in an order that does not depend on where rows are.
-    pub fn candidate_ids(&self, keys: &[i64], own: Option<pg_sys::Datum>) -> Vec<pg_sys::Datum> {
+    /// The records that have one of these keys in an open block, or have had it, but for `own`, also those of transactions
+    /// that have not ended: their keys, in an order that does not depend on where rows are. And which of these keys are of
+    /// open blocks.
+    pub fn candidate_ids(
+        &self,
+        keys: &[i64],
+        own: Option<pg_sys::Datum>,
+    ) -> (Vec<pg_sys::Datum>, Vec<i64>) {
         // SAFETY: the snapshot is zeroed but for its type, as InitDirtySnapshot() leaves it, and lives as long as the memory of
         // the call.
         let dirty = unsafe {
@@ -282,23 +287,31 @@ impl Register {
             dirty
         };
         let mut reader = self.keys.read(dirty);
-        let mut ids: Vec<pg_sys::Datum> = Vec::new();
+        let (mut ids, mut open) = (Vec::new(), Vec::new());
         for &key in keys {
             let (before, mut is_open) = (ids.len(), true);
-            reader.each(key, |row| {
-                // SAFETY: the snapshot says who inserts the row, if that is not decided: who closes the block may be rolled back.
-                let is_decided = unsafe { (*dirty).xmin } == pg_sys::InvalidTransactionId;
-                is_open = row.id().is_some() || !is_decided;
-                let id = row.id().filter(|&id| {
-                    // SAFETY: two keys of the register's type.
-                    own.is_none_or(|own| unsafe { !self.key_type.is_same(own, id) })
-                });
-                // SAFETY: of the key's type.
-                ids.extend(id.map(|id| unsafe { self.key_type.copy(id) }));
-                is_open
-            });
-            if !is_open {
-                ids.truncate(before);
+            reader.seek(key.into());
+            while let Some(id) = reader.next_entry() {
+                match id {
+                    // SAFETY: keys of the register's type.
+                    Some(id) => unsafe {
+                        if own.is_none_or(|own| !self.key_type.is_same(own, id)) {
+                            ids.push(self.key_type.copy(id));
+                        }
+                    },
+                    // SAFETY: the snapshot says who inserts the row, if that is not decided: who closes the block may be rolled back.
+                    None => unsafe {
+                        is_open =
+                            !reader.is_seen() || (*dirty).xmin != pg_sys::InvalidTransactionId;
+                    },
+                }
+                if !is_open {
+                    break;
+                }
+            }
+            match is_open {
+                true => open.push(key),
+                false => ids.truncate(before),
             }
         }
         // SAFETY: copies of the key's type, which live as long as the memory of the call.
@@ -307,7 +320,7 @@ impl Register {
         };
         ids.sort_unstable_by(order);
         ids.dedup_by(|a, b| order(a, b).is_eq());
-        ids
+        (ids, open)
     }
 
     /// Deletes keys of a record. Those of closed blocks may not be there.
@@ -342,10 +355,21 @@ impl Register {
             let (most, mut others) = (self.most_of(key), 0);
             // SAFETY: both are of the key's type.
             let is_same = |other| unsafe { self.key_type.is_same(other, id) };
-            if reader.has_only(key, most, |other| other.is_some_and(|o| !is_same(o))) {
+            // Mostly the index says that there are fewer, and only others: then it does not matter which of them are gone.
+            reader.seek(key.into());
+            let mut is_clear = most > 0;
+            while is_clear {
+                let Some(other) = reader.next_entry() else {
+                    break;
+                };
+                others += 1;
+                is_clear = others < most && other.is_some_and(|other| !is_same(other));
+            }
+            if is_clear {
                 missing.push((key, Some(id)));
                 continue;
             }
+            others = 0;
             let (mut is_closed, mut is_there) = (false, false);
             // One more than the block may have says that it is closed, if it is.
             reader.each(key, |row| {

@@ -77,6 +77,7 @@ impl Comparator for ModelComparator {
         Some(Box::new(ModelRow {
             both: RefCell::new([register.prepared(&record), ReadyRecord::default()]),
             keys,
+            open: RefCell::default(),
             own: row.row.get(register.key_number),
             least: self.least,
             register,
@@ -98,6 +99,8 @@ struct ModelRow {
     /// Ready to be compared: the row, and the last candidate.
     both: RefCell<[ReadyRecord; 2]>,
     keys: Vec<i64>,
+    /// Those of blocks that were open when candidates were searched for.
+    open: RefCell<Vec<i64>>,
     /// The row's key in the register.
     own: Option<pg_sys::Datum>,
     least: f64,
@@ -105,26 +108,34 @@ struct ModelRow {
 
 impl PreparedRow for ModelRow {
     fn queries(&self) -> Vec<pg_sys::Datum> {
-        self.register.candidate_ids(&self.keys, self.own)
+        let (ids, open) = self.register.candidate_ids(&self.keys, self.own);
+        self.open.replace(open);
+        ids
     }
 
     fn similarity(&self, candidate: ComparedRow<'_>) -> Option<f64> {
-        let score = self.register.of.scorer.score(self.pattern(candidate));
-        (score.probability >= self.least).then_some(score.probability)
+        let record = self.register.texts.of_row(candidate.row);
+        let score = self.register.of.scorer.score(self.pattern(&record));
+        if score.probability < self.least {
+            return None;
+        }
+        // A record may be a candidate by a key that it has no longer.
+        let keys = self.register.keys_of(&record);
+        let is_common = |key| keys.binary_search(key).is_ok();
+        (self.open.borrow().iter().any(is_common)).then_some(score.probability)
     }
 
     fn reason(&self, candidate: ComparedRow<'_>) -> Vec<u8> {
-        let pattern = self.pattern(candidate);
+        let pattern = self.pattern(&self.register.texts.of_row(candidate.row));
         to_database(&self.register.known.ready.agreement(pattern))
     }
 }
 
 impl ModelRow {
     /// In what a candidate agrees with the row.
-    fn pattern(&self, candidate: ComparedRow<'_>) -> Pattern {
+    fn pattern(&self, candidate: &[Option<String>]) -> Pattern {
         let (ready, [own, other]) = (&self.register.known.ready, &mut *self.both.borrow_mut());
-        let record = self.register.texts.of_row(candidate.row);
-        let prepared = ready.prepare(other, &record);
+        let prepared = ready.prepare(other, candidate);
         let pattern = prepared.and_then(|()| ready.compare(own, other));
         pattern.or_raise()
     }
