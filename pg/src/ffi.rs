@@ -125,8 +125,10 @@ server! {
     fn index_getnext_slot(scan: IndexScanDesc, direction: ScanDirection::Type, slot: *mut TupleTableSlot) -> bool;
     fn CatalogOpenIndexes(heapRel: Relation) -> CatalogIndexState;
     fn CatalogCloseIndexes(indstate: CatalogIndexState);
-    fn CatalogTupleInsertWithInfo(heapRel: Relation, tup: HeapTuple, indstate: CatalogIndexState);
     fn CatalogTupleUpdateWithInfo(heapRel: Relation, otid: ItemPointer, tup: HeapTuple, indstate: CatalogIndexState);
+    fn heap_multi_insert(relation: Relation, slots: *mut *mut TupleTableSlot, ntuples: c_int, cid: CommandId, options: c_int, bistate: BulkInsertState);
+    fn FormIndexDatum(indexInfo: *mut IndexInfo, slot: *mut TupleTableSlot, estate: *mut EState, values: *mut Datum, isnull: *mut bool);
+    fn index_insert(indexRelation: Relation, values: *mut Datum, isnull: *mut bool, heap_t_ctid: ItemPointer, heapRelation: Relation, checkUnique: IndexUniqueCheck::Type, indexUnchanged: bool, indexInfo: *mut IndexInfo) -> bool;
     fn CatalogTupleDelete(heapRel: Relation, tid: ItemPointer);
     fn LockAcquire(locktag: *const LOCKTAG, lockmode: LOCKMODE, sessionLock: bool, dontWait: bool) -> LockAcquireResult::Type;
     fn LockRelease(locktag: *const LOCKTAG, lockmode: LOCKMODE, sessionLock: bool) -> bool;

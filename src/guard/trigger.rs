@@ -284,9 +284,6 @@ fn check(
     };
     rights::check_owner(guard)?;
     let is_before = guard.options.action.is_before();
-    if !is_before {
-        guard.comparator.keep(guard.own.row(row));
-    }
     if let Some(own) = own.filter(|_| !is_before) {
         let trigger = (call.trigger().tgoid, call.fires_for_every_update());
         // SAFETY: the trigger's table is open, and the row is in it, with its index entries.
@@ -294,7 +291,7 @@ fn check(
             return Ok(true);
         }
     }
-    let Some(prepared) = guard.comparator.prepare(guard.own.row(row)) else {
+    let Some(prepared) = guard.comparator.prepare(guard.own.row(row), !is_before) else {
         return Ok(true);
     };
     let waits = matches!(

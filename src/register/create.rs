@@ -509,7 +509,7 @@ pub fn grant_reading(session: &Session, table: pg_sys::Oid, register: pg_sys::Oi
 fn fill_and_index(session: &Session, register: &Register) {
     fill(session, register);
     let keys = register.keys.oid;
-    session.run(&sql!("CREATE INDEX ON {keys} (key)"), &[]);
+    session.run(&sql!("CREATE INDEX ON {keys} (key) INCLUDE (id)"), &[]);
 }
 
 /// Makes all keys anew.

@@ -101,6 +101,7 @@ pub fn fill(session: &Session, register: &Register) {
     if let Some((key, records)) = block {
         blocks.write(key, &records);
     }
+    blocks.writer.write();
 }
 
 /// Writes the rows of blocks.
@@ -121,7 +122,7 @@ impl BlockWriter<'_> {
         }
         for &record in records {
             let packed = self.ids.get(record).unwrap_or_default();
-            // SAFETY: packed before, of the key's type. The row is written before the next value takes its place.
+            // SAFETY: packed before, of the key's type. The row is made of it before the next value takes its place.
             let id = unsafe { self.register.key_type.unpack(packed, &mut self.value) };
             self.writer.add(key, Some(id));
         }

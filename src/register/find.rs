@@ -179,7 +179,7 @@ impl Register {
             }
             for id in of_block {
                 // SAFETY: a copy, in one piece.
-                let bytes = unsafe { self.key_type.bytes(id) };
+                let bytes = unsafe { self.key_type.bytes(&id) }.to_vec();
                 ids.entry(bytes).or_insert((id, search_of(key as u64)));
             }
         }
@@ -201,7 +201,7 @@ impl Register {
         let candidate = |row: QueryRow<'_>| {
             let id = row.datum(0)?;
             // SAFETY: of the key's type; the copy is in one piece.
-            let bytes = unsafe { self.key_type.bytes(self.key_type.copy(id)) };
+            let bytes = unsafe { self.key_type.bytes(&self.key_type.copy(id)).to_vec() };
             let text = |i: usize| row.bytes(i).map(|text| text.bytes().to_vec());
             Some(Candidate {
                 search: ids.get(&bytes).map_or(0, |(_, search)| *search),

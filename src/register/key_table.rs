@@ -17,6 +17,8 @@ pub struct KeyTable {
     pub oid: pg_sys::Oid,
     /// The index on its first column, or another one on a single column.
     pub index: pg_sys::Oid,
+    /// Whether the index has the second column, too.
+    pub is_covered: bool,
     /// By which function values of that column are equal, and its collation.
     pub equality: (pg_sys::Oid, pg_sys::Oid),
 }
@@ -31,7 +33,7 @@ impl KeyTable {
             let message = words!("table \"{name}\" of a register has no index on its keys");
             raise(
                 &sql_error(ERRCODE_INVALID_OBJECT_DEFINITION, message)
-                    .hint(words!("CREATE INDEX ON {quoted} (key)")),
+                    .hint(words!("CREATE INDEX ON {quoted} (key) INCLUDE (id)")),
             );
         }
         let lock = pg_sys::AccessShareLock;
@@ -64,6 +66,7 @@ impl KeyTable {
                 self.equality.0,
                 pg_sys::Datum::null(),
             );
+            (*scan).xs_want_itup = self.is_covered;
             KeyReader {
                 scan,
                 slot,
@@ -81,9 +84,18 @@ impl KeyTable {
         let table = OpenRelation::table(self.oid, pg_sys::RowExclusiveLock).keep_lock();
         // SAFETY: the table is open, and its indexes are closed before it is.
         let indexes = unsafe { ffi::CatalogOpenIndexes(table.pointer()) };
-        KeyWriter { table, indexes }
+        KeyWriter {
+            table,
+            indexes,
+            rows: Vec::new(),
+            waiting: 0,
+        }
     }
 }
+
+/// Rows of a key are in the order of their tids. What closes a block is written after all others of it, so whoever asks for
+/// it finds it at once; and so does one who looks for what was just written.
+const BACKWARD: pg_sys::ScanDirection::Type = pg_sys::ScanDirection::BackwardScanDirection;
 
 /// Finds rows by their keys, as a snapshot sees them.
 pub struct KeyReader {
@@ -123,25 +135,61 @@ impl FoundRow {
 }
 
 impl KeyReader {
-    /// Gives the rows of a key to `each`, until that returns false.
+    /// Goes to the rows of a value of the index's column.
+    pub fn seek(&mut self, value: pg_sys::Datum) {
+        self.key.sk_argument = value;
+        // SAFETY: the scan has begun with one key, which is copied.
+        unsafe { ffi::index_rescan(self.scan, &mut self.key, 1, std::ptr::null_mut(), 0) };
+    }
+
+    /// The second column of the next row, as the index has it, without a look at the table: the row may be gone, but none is
+    /// missing. `None` at the end. It is valid until the next row is asked for.
+    pub fn next_entry(&mut self) -> Option<Option<pg_sys::Datum>> {
+        check_for_interrupts();
+        // SAFETY: the scan has begun, and the slot is one of the table. An entry of an index on both columns stays until the
+        // next one is asked for.
+        unsafe {
+            if !(*self.scan).xs_want_itup {
+                let is_there = ffi::index_getnext_slot(self.scan, BACKWARD, self.slot);
+                return is_there.then(|| self.found().id());
+            }
+            if ffi::index_getnext_tid(self.scan, BACKWARD).is_null() {
+                return None;
+            }
+            let (mut values, mut nulls) = ([pg_sys::Datum::null(); 2], [false; 2]);
+            let (entry, columns) = ((*self.scan).xs_itup, (*self.scan).xs_itupdesc);
+            let (to, is_null) = (values.as_mut_ptr(), nulls.as_mut_ptr());
+            pg_sys::index_deform_tuple(entry, columns, to, is_null);
+            Some((!nulls[1]).then_some(values[1]))
+        }
+    }
+
+    /// Whether the snapshot sees the row of which [`KeyReader::next_entry`] has told.
+    pub fn is_seen(&mut self) -> bool {
+        // SAFETY: the scan is at an entry; the slot is one of the table.
+        unsafe { !(*self.scan).xs_want_itup || ffi::index_fetch_heap(self.scan, self.slot) }
+    }
+
+    fn found(&self) -> FoundRow {
+        FoundRow {
+            slot: self.slot,
+            table: self.table.pointer(),
+        }
+    }
+
+    /// Gives the rows of a key to `each`, until that returns false; mostly what was added last comes first.
     pub fn each(&mut self, key: i64, each: impl FnMut(&FoundRow) -> bool) {
         self.each_of(pg_sys::Datum::from(key), each);
     }
 
     /// The same of a value of the index's column.
     pub fn each_of(&mut self, value: pg_sys::Datum, mut each: impl FnMut(&FoundRow) -> bool) {
-        self.key.sk_argument = value;
-        // SAFETY: the scan has begun with one key, which is copied. The slot is one of the table.
+        self.seek(value);
+        // SAFETY: the scan has begun. The slot is one of the table.
         unsafe {
-            ffi::index_rescan(self.scan, &mut self.key, 1, std::ptr::null_mut(), 0);
-            let forward = pg_sys::ScanDirection::ForwardScanDirection;
-            while ffi::index_getnext_slot(self.scan, forward, self.slot) {
+            while ffi::index_getnext_slot(self.scan, BACKWARD, self.slot) {
                 check_for_interrupts();
-                let table = self.table.pointer();
-                if !each(&FoundRow {
-                    slot: self.slot,
-                    table,
-                }) {
+                if !each(&self.found()) {
                     break;
                 }
             }
@@ -163,49 +211,112 @@ impl Drop for KeyReader {
     }
 }
 
+/// Rows that are written together at most.
+const TOGETHER: usize = 64;
+
 /// Adds and deletes rows.
 pub struct KeyWriter {
     table: OpenRelation,
     indexes: pg_sys::CatalogIndexState,
+    /// Rows that are to be added, as many of them as `waiting` says.
+    rows: Vec<*mut pg_sys::TupleTableSlot>,
+    waiting: usize,
 }
 
 impl KeyWriter {
-    /// Adds a row of a key.
-    pub fn add(&self, key: i64, id: Option<pg_sys::Datum>) {
+    /// Adds a row of a key, at [`KeyWriter::write`] at the latest.
+    pub fn add(&mut self, key: i64, id: Option<pg_sys::Datum>) {
         self.insert(&[Some(pg_sys::Datum::from(key)), id]);
     }
 
-    /// Adds a row of these values, one for each column.
-    pub fn insert(&self, values: &[Option<pg_sys::Datum>]) {
-        self.with_row(values, |row| {
-            // SAFETY: the table is open, and its indexes.
-            unsafe { ffi::CatalogTupleInsertWithInfo(self.table.pointer(), row, self.indexes) };
-        });
+    /// Adds a row of these values, one for each column, at [`KeyWriter::write`] at the latest.
+    pub fn insert(&mut self, values: &[Option<pg_sys::Datum>]) {
+        let row = self.row(values);
+        // SAFETY: the slot is of the table. The row is the slot's, which frees it.
+        unsafe {
+            if self.waiting == self.rows.len() {
+                let (columns, of_heap) = (self.table.rd_att, &raw const pg_sys::TTSOpsHeapTuple);
+                self.rows
+                    .push(pg_sys::MakeSingleTupleTableSlot(columns, of_heap));
+            }
+            pg_sys::ExecStoreHeapTuple(row, self.rows[self.waiting], true);
+        }
+        self.waiting += 1;
+        if self.waiting == TOGETHER {
+            self.write();
+        }
     }
 
     /// Has a row that a reader has found have these values, one for each column.
     ///
     /// Errors: another transaction has changed it meanwhile.
     pub fn update(&self, mut tid: pg_sys::ItemPointerData, values: &[Option<pg_sys::Datum>]) {
-        self.with_row(values, |row| {
-            // SAFETY: as above; the row is one of the table.
-            unsafe {
-                ffi::CatalogTupleUpdateWithInfo(self.table.pointer(), &mut tid, row, self.indexes);
-            }
-        });
+        let row = self.row(values);
+        // SAFETY: the table is open, and its indexes; the row is one of it, and is copied to a page.
+        unsafe {
+            ffi::CatalogTupleUpdateWithInfo(self.table.pointer(), &mut tid, row, self.indexes);
+            pg_sys::heap_freetuple(row);
+        }
     }
 
-    fn with_row(&self, values: &[Option<pg_sys::Datum>], run: impl FnOnce(pg_sys::HeapTuple)) {
+    fn row(&self, values: &[Option<pg_sys::Datum>]) -> pg_sys::HeapTuple {
         let mut nulls: Vec<bool> = values.iter().map(Option::is_none).collect();
         let or_null = |value: &Option<pg_sys::Datum>| value.unwrap_or(pg_sys::Datum::null());
         let mut values: Vec<pg_sys::Datum> = values.iter().map(or_null).collect();
         // SAFETY: the table is open, of heap, and has so many columns of the values' types, as was checked when it was
-        // opened. The row is freed after it was copied to a page.
+        // looked at.
         unsafe {
             let columns = self.table.rd_att;
-            let row = pg_sys::heap_form_tuple(columns, values.as_mut_ptr(), nulls.as_mut_ptr());
-            run(row);
-            pg_sys::heap_freetuple(row);
+            pg_sys::heap_form_tuple(columns, values.as_mut_ptr(), nulls.as_mut_ptr())
+        }
+    }
+
+    /// Writes the rows that were added: as many at once as a page has room for, which is one record of WAL.
+    pub fn write(&mut self) {
+        let n = std::mem::take(&mut self.waiting);
+        if n == 0 {
+            return;
+        }
+        let table = self.table.pointer();
+        // SAFETY: the table is open, of heap, and so are its indexes, of which there are as many as the number says. The slots
+        // hold rows of the table, and know where these are once they are written.
+        unsafe {
+            let (rows, none) = (self.rows.as_mut_ptr(), std::ptr::null_mut());
+            let command = pg_sys::GetCurrentCommandId(true);
+            ffi::heap_multi_insert(table, rows, n as i32, command, 0, none);
+            for &row in &self.rows[..n] {
+                self.index(row);
+                pg_sys::ExecClearTuple(row);
+            }
+        }
+    }
+
+    /// Adds the index entries of a row, as the server does for rows of its catalogs. That takes the row for one that is not
+    /// too long for a page; one that was, is where the slot says.
+    ///
+    /// # Safety
+    /// The row was written.
+    unsafe fn index(&self, row: *mut pg_sys::TupleTableSlot) {
+        const MOST: usize = pg_sys::INDEX_MAX_KEYS as usize;
+        let (mut values, mut nulls) = ([pg_sys::Datum::null(); MOST], [false; MOST]);
+        let (values, nulls) = (values.as_mut_ptr(), nulls.as_mut_ptr());
+        // SAFETY: the caller's. An index has no more columns than there are places. None has an expression, or a condition.
+        unsafe {
+            let all = &*self.indexes;
+            for i in 0..all.ri_NumIndices as usize {
+                let index = *all.ri_IndexRelationDescs.add(i);
+                let info = *all.ri_IndexRelationInfo.add(i);
+                if !(*info).ii_ReadyForInserts {
+                    continue;
+                }
+                ffi::FormIndexDatum(info, row, std::ptr::null_mut(), values, nulls);
+                let check = match (*(*index).rd_index).indisunique {
+                    true => pg_sys::IndexUniqueCheck::UNIQUE_CHECK_YES,
+                    false => pg_sys::IndexUniqueCheck::UNIQUE_CHECK_NO,
+                };
+                let (tid, table) = (&raw mut (*row).tts_tid, self.table.pointer());
+                ffi::index_insert(index, values, nulls, tid, table, check, false, info);
+            }
         }
     }
 
@@ -221,8 +332,12 @@ impl KeyWriter {
 impl Drop for KeyWriter {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // SAFETY: `write` has opened them, and only this closes them.
-            unsafe { ffi::CatalogCloseIndexes(self.indexes) };
+            // SAFETY: `write` of the table has opened the indexes, and only this closes them; so with the slots.
+            unsafe {
+                let slots = self.rows.iter();
+                slots.for_each(|&slot| pg_sys::ExecDropSingleTupleTableSlot(slot));
+                ffi::CatalogCloseIndexes(self.indexes);
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use pgrx::pg_sys;
 
 use pg::ffi;
-use pg::values::varlena::{is_same_value, Varlena};
+use pg::values::varlena::{is_same_value, varlena_bytes};
 
 /// How values of a type are passed.
 #[derive(Clone, Copy)]
@@ -54,16 +54,16 @@ impl KeyType {
     /// The bytes of a value that [`KeyType::copy`] has given: those of equal keys are equal.
     ///
     /// # Safety
-    /// As said.
-    pub unsafe fn bytes(self, copy: pg_sys::Datum) -> Vec<u8> {
+    /// As said, and the copy lives as long as the result.
+    pub unsafe fn bytes(self, copy: &pg_sys::Datum) -> &[u8] {
         // SAFETY: the caller's. A value of fixed length has as many bytes as its type.
         unsafe {
             match self.length {
-                -1 => Varlena::new(copy).bytes().to_vec(),
+                -1 => varlena_bytes(*copy),
                 length if !self.by_value => {
-                    std::slice::from_raw_parts(copy.cast_mut_ptr::<u8>(), length as usize).to_vec()
+                    std::slice::from_raw_parts(copy.cast_mut_ptr::<u8>(), length as usize)
                 }
-                _ => copy.value().to_ne_bytes().to_vec(),
+                _ => std::slice::from_raw_parts((&raw const *copy).cast(), size_of_val(copy)),
             }
         }
     }
@@ -84,7 +84,7 @@ impl KeyType {
                     pg_sys::pfree(copy.cast_mut_ptr());
                     bytes
                 }
-                _ => self.bytes(value),
+                _ => self.bytes(&value).to_vec(),
             }
         }
     }

@@ -32,6 +32,8 @@ use pg::values::text::readable;
 /// What is known of a register.
 pub struct Register {
     pub oid: pg_sys::Oid,
+    /// The version of its row that says all of this.
+    pub version: Version,
     /// The table whose records it has.
     pub relation: pg_sys::Oid,
     /// The owner of that table, and of the register.
@@ -58,9 +60,8 @@ pub struct Register {
     entities: OnceCell<Vec<EntityTable>>,
 }
 
-/// A register that was used, and by which version of its row.
+/// A register that was used.
 struct Kept {
-    version: Version,
     watch: Watch,
     register: Rc<Register>,
 }
@@ -88,28 +89,24 @@ impl Register {
         let version = row.version();
         let known = REGISTERS.with_borrow(|registers| {
             let kept = registers.get(&oid)?;
-            (kept.version == version).then(|| Rc::clone(&kept.register))
+            let is_same = kept.register.version == version && kept.watch.is_unchanged();
+            is_same.then(|| Rc::clone(&kept.register))
         });
         if let Some(register) = known {
-            let is_unchanged = REGISTERS
-                .with_borrow(|all| all.get(&oid).is_some_and(|kept| kept.watch.is_unchanged()));
-            if is_unchanged {
-                return register;
-            }
+            return register;
         }
         let stored = row.read(oid);
         if row.has_another() {
             raise(&several_rows(oid));
         }
         drop(row);
-        let register = Rc::new(Register::new(oid, stored).or_raise());
+        let register = Rc::new(Register::new(oid, version, stored).or_raise());
         let mut watched = vec![oid, register.relation, register.keys.oid];
         for settings in &register.settings {
             watched.push(settings.table(oid));
             watched.extend(settings.table_of_decisions(oid));
         }
         let kept = Kept {
-            version,
             watch: Watch::new(since, watched),
             register: Rc::clone(&register),
         };
@@ -126,7 +123,7 @@ impl Register {
         register
     }
 
-    fn new(oid: pg_sys::Oid, row: StoredRow) -> Result<Register> {
+    fn new(oid: pg_sys::Oid, version: Version, row: StoredRow) -> Result<Register> {
         let name = catalog::name(oid);
         if catalog::kind(row.relation) != pg_sys::RELKIND_RELATION {
             let register = catalog::quoted(oid);
@@ -177,6 +174,7 @@ impl Register {
         let texts = RowTexts::new(row.relation, table.form().reltype, columns);
         Ok(Register {
             oid,
+            version,
             relation: row.relation,
             owner,
             key_number: catalog::column(row.relation, &key.name).unwrap_or_default(),
@@ -306,13 +304,27 @@ fn key_table(register: &CStr, oid: pg_sys::Oid, id: pg_sys::Oid) -> Result<KeyTa
         return Err(lacks("does not exist"));
     };
     check_plain(&table, &[pg_sys::INT8OID, id]).map_err(lacks)?;
-    // Only a table that is being filled has no index.
-    let index = btree_on(&table, 1, false).map_or(pg_sys::InvalidOid, |(index, _)| index);
-    let equality = (pg_sys::F_INT8EQ.into(), pg_sys::InvalidOid);
+    let usable = |oid: pg_sys::Oid| {
+        let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
+        // SAFETY: an open index has its row of pg_index, with as many columns as it says, one at least.
+        unsafe {
+            let form = &*index.rd_index;
+            let columns = form.indkey.values.as_slice(form.indnatts as usize);
+            let is_whole = form.indisvalid && form.indisready && form.indislive;
+            let is_tree = index.form().relam == pg_sys::BTREE_AM_OID;
+            (is_whole && is_tree && columns[0] == 1)
+                .then_some((form.indnkeyatts == 1 && columns == [1, 2], oid))
+        }
+    };
+    let indexes = table.indexes().into_iter().filter_map(usable);
+    let index = indexes.max_by_key(|&(is_covered, _)| is_covered);
+    // Only a table that is being filled has none.
+    let (is_covered, index) = index.unwrap_or((false, pg_sys::InvalidOid));
     Ok(KeyTable {
         oid,
         index,
-        equality,
+        is_covered,
+        equality: (pg_sys::F_INT8EQ.into(), pg_sys::InvalidOid),
     })
 }
 
@@ -426,6 +438,7 @@ pub fn rows_by_key(
     Ok(KeyTable {
         oid,
         index,
+        is_covered: false,
         equality: (equality, collation),
     })
 }

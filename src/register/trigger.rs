@@ -10,10 +10,11 @@ use pgrx::PgSqlErrorCode::{
     ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_NOT_NULL_VIOLATION, ERRCODE_UNDEFINED_TABLE,
 };
 
-use std::collections::BTreeMap;
+use std::cell::Cell;
 use std::rc::Rc;
 
 use super::fill::empty;
+use super::row::Version;
 use super::stored::Register;
 use pg::entry;
 use pg::error::{sql_error, OrRaise};
@@ -21,6 +22,7 @@ use pg::ffi;
 use pg::function::trigger::{protocol_violated, TriggerCall};
 use pg::message::words;
 use pg::row::{is_live, newest, Row};
+use pg::tid::Tid;
 use pg::values::varlena::{is_same_value, NewValue};
 
 /// `() RETURNS trigger`
@@ -47,6 +49,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<()> {
     let register = register_of(&call)?;
     if call.event() == pg_sys::TRIGGER_EVENT_TRUNCATE {
         register.end_entities()?;
+        KEPT.set(None);
         empty(&register);
         return Ok(());
     }
@@ -100,6 +103,41 @@ fn register_of(call: &TriggerCall) -> Result<Rc<Register>> {
     Register::latest(oid, call.table())
 }
 
+/// A version of a row, and when its keys were in a register. While all of this stays the same, they still are: what was
+/// done since was done by triggers of the same command, and those that delete keys forget this; a rollback of what has
+/// added them ends the subtransaction; and a command that could write to the register, or change it, is another one.
+///
+/// So a guard and the register's own trigger, which fire for a row one after the other, do the work once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct KeptRow {
+    register: (pg_sys::Oid, Version),
+    row: (pg_sys::Oid, Tid),
+    transaction: u64,
+    subtransaction: pg_sys::SubTransactionId,
+    command: pg_sys::CommandId,
+}
+
+pg::session_state! {
+    static KEPT: Cell<Option<KeptRow>> = Cell::default();
+    "the row whose keys were kept" by "the last" until "the next command or row";
+}
+
+impl KeptRow {
+    /// Now, of a row that the transaction has written.
+    fn now(register: &Register, row: &Row) -> KeptRow {
+        // SAFETY: the slot holds a row of the table, and a trigger runs in a transaction.
+        unsafe {
+            KeptRow {
+                register: (register.oid, register.version),
+                row: (row.table_oid(), (*row.slot).tts_tid.into()),
+                transaction: pg_sys::GetTopFullTransactionIdIfAny().value,
+                subtransaction: pg_sys::GetCurrentSubTransactionId(),
+                command: pg_sys::GetCurrentCommandId(false),
+            }
+        }
+    }
+}
+
 impl Register {
     /// A register as it is now, whatever the transaction sees: it may be younger than its snapshot.
     ///
@@ -146,21 +184,27 @@ impl Register {
         })
     }
 
-    /// The key of a row, and its keys in the register.
+    /// The key of a row.
     ///
-    /// Errors: the key is NULL.
-    fn of_row(&self, row: &Row) -> Result<(pg_sys::Datum, Vec<i64>)> {
-        let Some(id) = row.get(self.key_number) else {
-            return Err(sql_error(
+    /// Errors: it is NULL.
+    fn id_of(&self, row: &Row) -> Result<pg_sys::Datum> {
+        row.get(self.key_number).ok_or_else(|| {
+            sql_error(
                 ERRCODE_NOT_NULL_VIOLATION,
                 words!(
                     "null value in column \"{self.key.name}\" of table \"{self.relation}\", which is the \
                     key of register \"{self.oid}\""
                 ),
-            ));
-        };
-        let record = self.texts.of_row(row);
-        Ok((id, self.keys_of(&record)))
+            )
+        })
+    }
+
+    /// The key of a row, and its keys in the register.
+    ///
+    /// Errors: the key is NULL.
+    fn of_row(&self, row: &Row) -> Result<(pg_sys::Datum, Vec<i64>)> {
+        let id = self.id_of(row)?;
+        Ok((id, self.keys_of(&self.texts.of_row(row))))
     }
 
     /// Keeps the keys of a row that has changed, and the entities of the register.
@@ -189,19 +233,22 @@ impl Register {
     fn keep_keys(&self, old: Option<&Row>, new: Option<&Row>) -> Result<bool> {
         let newest = match new {
             Some(new) if !is_live(new) => Some(newest(new)),
+            Some(new) if old.is_none() && KEPT.get() == Some(KeptRow::now(self, new)) => {
+                return Ok(false);
+            }
             _ => None,
         };
         let stays: Option<&Row> = match &newest {
             None => new,
             Some(newest) => newest.as_ref().map(|newest| &**newest),
         };
-        let stays = stays.map(|row| self.of_row(row)).transpose()?;
+        let kept = stays.map(|row| self.of_row(row)).transpose()?;
         let was = old.into_iter().chain(new.filter(|_| newest.is_some()));
         let mut changed = false;
         for row in was {
             let (id, mut keys) = self.of_row(row)?;
             let is_gone = |keys_now: &[i64], key: &i64| keys_now.binary_search(key).is_err();
-            match &stays {
+            match &kept {
                 // SAFETY: two keys of the register's type.
                 Some((id_now, keys_now)) if unsafe { self.key_type.is_same(id, *id_now) } => {
                     keys.retain(|key| is_gone(keys_now, key));
@@ -216,10 +263,10 @@ impl Register {
             changed |= !keys.is_empty();
             self.delete_keys(&keys, id);
         }
-        if let Some((id, keys)) = stays {
-            changed |= self.add_keys(&keys, id) > 0;
+        match stays.zip(kept) {
+            Some((row, (_, keys))) => Ok(self.keep_keys_of(row, &keys)? || changed),
+            None => Ok(changed),
         }
-        Ok(changed)
     }
 
     /// The keys of each row that has this key in the table now: there is one at most.
@@ -235,13 +282,38 @@ impl Register {
     }
 
     /// Adds the keys of a row that is in the table, where they are missing, and has it be in entities.
-    pub fn keep_row(&self, row: &Row) {
-        self.keep(None, Some(row)).or_raise();
+    ///
+    /// Errors: its key is NULL; those of [`Register::keep`].
+    pub fn keep_row(&self, row: &Row, keys: &[i64]) -> Result<()> {
+        match self.settings.is_empty() {
+            true => self.keep_keys_of(row, keys).map(|_| ()),
+            false => self.keep(None, Some(row)),
+        }
     }
 
-    /// The records that have one of these keys in an open block, but for `own`, also those of transactions that have not
-    /// ended: their keys, in an order that does not depend on where rows are.
-    pub fn candidate_ids(&self, keys: &[i64], own: Option<pg_sys::Datum>) -> Vec<pg_sys::Datum> {
+    /// Adds the keys of a row that is in the table, where they are missing. Whether there are any.
+    ///
+    /// Errors: its key is NULL.
+    fn keep_keys_of(&self, row: &Row, keys: &[i64]) -> Result<bool> {
+        let id = self.id_of(row)?;
+        let this = KeptRow::now(self, row);
+        let is_new = KEPT.replace(None) != Some(this);
+        let added = match is_new {
+            true => self.add_keys(keys, id),
+            false => 0,
+        };
+        KEPT.set(Some(this));
+        Ok(added > 0)
+    }
+
+    /// The records that have one of these keys in an open block, or have had it, but for `own`, also those of transactions
+    /// that have not ended: their keys, in an order that does not depend on where rows are. And which of these keys are of
+    /// open blocks.
+    pub fn candidate_ids(
+        &self,
+        keys: &[i64],
+        own: Option<pg_sys::Datum>,
+    ) -> (Vec<pg_sys::Datum>, Vec<i64>) {
         // SAFETY: the snapshot is zeroed but for its type, as InitDirtySnapshot() leaves it, and lives as long as the memory of
         // the call.
         let dirty = unsafe {
@@ -250,32 +322,48 @@ impl Register {
             dirty
         };
         let mut reader = self.keys.read(dirty);
-        let (mut ids, mut of_block) = (BTreeMap::new(), Vec::new());
+        let (mut ids, mut open) = (Vec::new(), Vec::new());
         for &key in keys {
-            of_block.clear();
-            let mut is_open = true;
-            reader.each(key, |row| {
-                // SAFETY: the snapshot says who inserts the row, if that is not decided: who closes the block may be rolled back.
-                let is_decided = unsafe { (*dirty).xmin } == pg_sys::InvalidTransactionId;
-                is_open = row.id().is_some() || !is_decided;
-                let id = row.id().filter(|&id| {
-                    // SAFETY: two keys of the register's type.
-                    own.is_none_or(|own| unsafe { !self.key_type.is_same(own, id) })
-                });
-                // SAFETY: of the key's type.
-                of_block.extend(id.map(|id| unsafe { self.key_type.copy(id) }));
-                is_open
-            });
-            for &id in of_block.iter().filter(|_| is_open) {
-                // SAFETY: a copy of the key's type.
-                ids.insert(unsafe { self.key_type.bytes(id) }, id);
+            let (before, mut is_open) = (ids.len(), true);
+            reader.seek(key.into());
+            while let Some(id) = reader.next_entry() {
+                match id {
+                    // SAFETY: keys of the register's type.
+                    Some(id) => unsafe {
+                        if own.is_none_or(|own| !self.key_type.is_same(own, id)) {
+                            ids.push(self.key_type.copy(id));
+                        }
+                    },
+                    // SAFETY: the snapshot says who inserts the row, if that is not decided: who closes the block may be rolled back.
+                    None => unsafe {
+                        is_open =
+                            !reader.is_seen() || (*dirty).xmin != pg_sys::InvalidTransactionId;
+                    },
+                }
+                if !is_open {
+                    break;
+                }
+            }
+            match is_open {
+                true => open.push(key),
+                false => ids.truncate(before),
             }
         }
-        ids.into_values().collect()
+        // SAFETY: copies of the key's type, which live as long as the memory of the call.
+        let order = |a: &pg_sys::Datum, b: &pg_sys::Datum| unsafe {
+            self.key_type.bytes(a).cmp(self.key_type.bytes(b))
+        };
+        ids.sort_unstable_by(order);
+        ids.dedup_by(|a, b| order(a, b).is_eq());
+        (ids, open)
     }
 
     /// Deletes keys of a record. Those of closed blocks may not be there.
     fn delete_keys(&self, keys: &[i64], id: pg_sys::Datum) {
+        KEPT.set(None);
+        if keys.is_empty() {
+            return;
+        }
         // SAFETY: a constant of the server's, which sees what this command has done, too.
         let mut reader = self.keys.read(unsafe { now() });
         let writer = self.keys.write();
@@ -297,26 +385,48 @@ impl Register {
     fn add_keys(&self, keys: &[i64], id: pg_sys::Datum) -> usize {
         // SAFETY: as above.
         let mut reader = self.keys.read(unsafe { now() });
-        let (writer, mut added) = (self.keys.write(), 0);
+        let mut missing = Vec::new();
         for &key in keys {
             let (most, mut others) = (self.most_of(key), 0);
+            // SAFETY: both are of the key's type.
+            let is_same = |other| unsafe { self.key_type.is_same(other, id) };
+            // Mostly the index says that there are fewer, and only others: then it does not matter which of them are gone.
+            reader.seek(key.into());
+            let mut is_clear = most > 0;
+            while is_clear {
+                let Some(other) = reader.next_entry() else {
+                    break;
+                };
+                others += 1;
+                is_clear = others < most && other.is_some_and(|other| !is_same(other));
+            }
+            if is_clear {
+                missing.push((key, Some(id)));
+                continue;
+            }
+            others = 0;
             let (mut is_closed, mut is_there) = (false, false);
             // One more than the block may have says that it is closed, if it is.
             reader.each(key, |row| {
                 match row.id() {
                     None => is_closed = true,
-                    // SAFETY: both are of the key's type.
-                    Some(other) => is_there = unsafe { self.key_type.is_same(other, id) },
+                    Some(other) => is_there = is_same(other),
                 }
                 others += 1;
                 !is_closed && !is_there
             });
-            if is_closed || is_there {
-                continue;
+            if !is_closed && !is_there {
+                missing.push((key, Some(id).filter(|_| others < most)));
             }
-            writer.add(key, Some(id).filter(|_| others < most));
-            added += 1;
         }
+        if missing.is_empty() {
+            return 0;
+        }
+        let (mut writer, added) = (self.keys.write(), missing.len());
+        missing
+            .into_iter()
+            .for_each(|(key, id)| writer.add(key, id));
+        writer.write();
         added
     }
 }

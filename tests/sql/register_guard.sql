@@ -64,6 +64,14 @@ SELECT bloom_register_guard('person_register', 0.9, 'warn', 'message', 'look twi
 INSERT INTO person VALUES (50001, :'given', :'surname' || 's', :'dob', 'Ulm');
 DELETE FROM person WHERE id = 50001;
 DROP TRIGGER person_id_guard ON person;
+-- What a row had in common with others before it was changed counts no more, however little is enough.
+SELECT bloom_register_guard('person_register', 1e-300, 'warn');
+INSERT INTO person VALUES (50060, 'Zacharias', 'Obermoser', '1866-06-06', 'Graz');
+INSERT INTO person VALUES (50061, 'Zacharias', 'Obermoser', '1866-06-06', 'Graz');
+UPDATE person SET given = 'Ute', surname = 'Pfluegl', dob = '1877-07-07', city = 'Bern' WHERE id = 50061;
+INSERT INTO person VALUES (50062, 'Zacharias', 'Obermoser', '1866-06-06', 'Graz');
+DELETE FROM person WHERE id IN (50060, 50061, 50062);
+DROP TRIGGER person_id_guard ON person;
 -- flag, with decisions
 CREATE TABLE review (key text, duplicate text, similarity float8, found_at timestamptz, PRIMARY KEY (key, duplicate));
 SELECT bloom_decisions_create('decided');

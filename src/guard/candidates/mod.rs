@@ -125,8 +125,12 @@ impl SearchPass {
             // all rows are looked at, whatever is asked for
             queries.truncate(1);
         }
-        let scans = queries.into_iter();
-        for mut scan in scans.map(|query| DirtyScan::begin(target, wanted, query, start)) {
+        if queries.is_empty() {
+            return;
+        }
+        let mut scan = DirtyScan::begin(target, wanted, start);
+        for query in queries {
+            scan.seek(query);
             self.scan(&mut scan, target, (owner, most_bytes), wanted, own);
         }
     }

@@ -26,6 +26,9 @@ pub struct PendingTransaction {
 enum ScanSource {
     Index {
         scan: pg_sys::IndexScanDesc,
+        /// What is compared with the index's columns, and at which place of it the query is.
+        keys: Vec<pg_sys::ScanKeyData>,
+        query: usize,
         /// Stays open as long as the scan runs.
         _index: OpenRelation,
     },
@@ -65,11 +68,10 @@ pub struct DirtyScan<'a> {
 const FORWARD: pg_sys::ScanDirection::Type = pg_sys::ScanDirection::ForwardScanDirection;
 
 impl<'a> DirtyScan<'a> {
-    /// `query` is one of those of the row. The target's table is locked.
+    /// Nothing is found before [`DirtyScan::seek`]. The target's table is locked.
     pub fn begin(
         target: &'a SearchTarget,
         wanted: SearchedRow<'a>,
-        query: pg_sys::Datum,
         start: &'a SearchStart,
     ) -> DirtyScan<'a> {
         let table = OpenRelation::locked_table(target.table.oid);
@@ -85,7 +87,7 @@ impl<'a> DirtyScan<'a> {
                     let (all, keys) = (&raw mut pg_sys::SnapshotAnyData, std::ptr::null_mut());
                     ScanSource::Table(ffi::table_beginscan(table.pointer(), all, 0, keys))
                 }
-                Some(index) => index_source(&table, index, query, wanted.within, snapshot),
+                Some(index) => index_source(&table, index, wanted.within, snapshot),
             };
             DirtyScan {
                 target,
@@ -99,6 +101,24 @@ impl<'a> DirtyScan<'a> {
                 is_found: false,
                 snapshot,
             }
+        }
+    }
+
+    /// From now on the rows are those that `query` finds, which is one of the row's. A table without an index has only one
+    /// scan of all its rows.
+    pub fn seek(&mut self, query: pg_sys::Datum) {
+        if let ScanSource::Index {
+            scan,
+            keys,
+            query: place,
+            ..
+        } = &mut self.source
+        {
+            keys[*place].sk_argument = query;
+            let (n, none) = (keys.len() as i32, std::ptr::null_mut());
+            // SAFETY: the scan has begun, with as many keys. The server copies the keys, and what they point to lives in the
+            // current memory context, or as long as the row that is searched for.
+            unsafe { ffi::index_rescan(*scan, keys.as_mut_ptr(), n, none, 0) };
         }
     }
 
@@ -213,23 +233,21 @@ impl<'a> DirtyScan<'a> {
     }
 }
 
-/// A scan of an index for the rows that a query finds. Those of other values than `within` may be left out.
+/// A scan of an index for the rows that queries find. Those of other values than `within` may be left out.
 ///
 /// # Safety
-/// The table outlives the scan, and so does the snapshot, which is a dirty one. The query is of the signatures' type.
+/// The table outlives the scan, and so does the snapshot, which is a dirty one. The queries are of the signatures' type.
 /// The index is one of the table's, and `within` are values of the columns in which rows must be equal.
 unsafe fn index_source(
     table: &OpenRelation,
     index: &SearchIndex,
-    query: pg_sys::Datum,
     within: &[pg_sys::Datum],
     snapshot: pg_sys::Snapshot,
 ) -> ScanSource {
     let open = OpenRelation::index(index.oid, pg_sys::AccessShareLock).keep_lock();
     let (table, relation) = (table.pointer(), open.pointer());
-    // SAFETY: table and index are open. The keys are of the operators that the index was chosen for. The server copies
-    // the keys, and what they point to lives in the current memory context, or as long as the row that is searched for.
-    let scan = unsafe {
+    // SAFETY: table and index are open. The keys are of the operators that the index was chosen for.
+    unsafe {
         let key = |by: &IndexKey, value| {
             let (mut key, any) = (pg_sys::ScanKeyData::default(), pg_sys::InvalidOid);
             let (column, strategy) = (by.column, by.strategy);
@@ -242,17 +260,22 @@ unsafe fn index_source(
         let equal = index.equal.iter();
         let equal = equal.map(|(by, place)| key(by, within[*place]));
         let mut keys: Vec<pg_sys::ScanKeyData> = equal.collect();
-        keys.push(key(&index.signature, query));
+        let before = |key: &pg_sys::ScanKeyData| key.sk_attno < index.signature.column;
         keys.sort_by_key(|key| key.sk_attno);
+        let query = keys.partition_point(before);
+        keys.insert(query, key(&index.signature, pg_sys::Datum::null()));
         let n = keys.len() as i32;
         #[cfg(not(feature = "pg18"))]
         let scan = ffi::index_beginscan(table, relation, snapshot, n, 0);
         #[cfg(feature = "pg18")]
         let scan = ffi::index_beginscan(table, relation, snapshot, std::ptr::null_mut(), n, 0);
-        ffi::index_rescan(scan, keys.as_mut_ptr(), n, std::ptr::null_mut(), 0);
-        scan
-    };
-    ScanSource::Index { scan, _index: open }
+        ScanSource::Index {
+            scan,
+            keys,
+            query,
+            _index: open,
+        }
+    }
 }
 
 impl Drop for DirtyScan<'_> {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use base::Result;
-use linkage::model::ReadyRecord;
+use linkage::model::{Pattern, ReadyRecord};
 use pgrx::pg_sys;
 use signature::similarity::Measure;
 
@@ -60,25 +60,28 @@ impl Comparator for ModelComparator {
         Comparability::Comparable
     }
 
-    fn prepare<'a>(&'a self, row: ComparedRow<'a>) -> Option<Box<dyn PreparedRow + 'a>> {
+    fn prepare<'a>(
+        &'a self,
+        row: ComparedRow<'a>,
+        is_in_table: bool,
+    ) -> Option<Box<dyn PreparedRow + 'a>> {
         let register = Register::latest(self.register, row.row.table_oid()).or_raise();
         let record = register.texts.of_row(row.row);
         let keys = register.keys_of(&record);
+        if is_in_table {
+            register.keep_row(row.row, &keys).or_raise();
+        }
         if keys.is_empty() {
             return None;
         }
         Some(Box::new(ModelRow {
-            ready: RefCell::new(register.prepared(&record)),
+            both: RefCell::new([register.prepared(&record), ReadyRecord::default()]),
             keys,
+            open: RefCell::default(),
             own: row.row.get(register.key_number),
             least: self.least,
             register,
         }))
-    }
-
-    fn keep(&self, row: ComparedRow<'_>) {
-        let register = Register::latest(self.register, row.row.table_oid()).or_raise();
-        register.keep_row(row.row);
     }
 
     fn watched(&self) -> Vec<pg_sys::Oid> {
@@ -93,8 +96,11 @@ impl Comparator for ModelComparator {
 /// A row that is compared by a model.
 struct ModelRow {
     register: Rc<Register>,
-    ready: RefCell<ReadyRecord>,
+    /// Ready to be compared: the row, and the last candidate.
+    both: RefCell<[ReadyRecord; 2]>,
     keys: Vec<i64>,
+    /// Those of blocks that were open when candidates were searched for.
+    open: RefCell<Vec<i64>>,
     /// The row's key in the register.
     own: Option<pg_sys::Datum>,
     least: f64,
@@ -102,20 +108,35 @@ struct ModelRow {
 
 impl PreparedRow for ModelRow {
     fn queries(&self) -> Vec<pg_sys::Datum> {
-        self.register.candidate_ids(&self.keys, self.own)
+        let (ids, open) = self.register.candidate_ids(&self.keys, self.own);
+        self.open.replace(open);
+        ids
     }
 
     fn similarity(&self, candidate: ComparedRow<'_>) -> Option<f64> {
         let record = self.register.texts.of_row(candidate.row);
-        let score = self.register.score(&mut self.ready.borrow_mut(), &record);
-        (score.probability >= self.least).then_some(score.probability)
+        let score = self.register.of.scorer.score(self.pattern(&record));
+        if score.probability < self.least {
+            return None;
+        }
+        // A record may be a candidate by a key that it has no longer.
+        let keys = self.register.keys_of(&record);
+        let is_common = |key| keys.binary_search(key).is_ok();
+        (self.open.borrow().iter().any(is_common)).then_some(score.probability)
     }
 
     fn reason(&self, candidate: ComparedRow<'_>) -> Vec<u8> {
-        let record = self.register.texts.of_row(candidate.row);
-        let (ready, mut other) = (&self.register.known.ready, self.register.prepared(&record));
-        let pattern = ready.compare(&mut self.ready.borrow_mut(), &mut other);
-        let pattern = pattern.or_raise();
-        to_database(&ready.agreement(pattern))
+        let pattern = self.pattern(&self.register.texts.of_row(candidate.row));
+        to_database(&self.register.known.ready.agreement(pattern))
+    }
+}
+
+impl ModelRow {
+    /// In what a candidate agrees with the row.
+    fn pattern(&self, candidate: &[Option<String>]) -> Pattern {
+        let (ready, [own, other]) = (&self.register.known.ready, &mut *self.both.borrow_mut());
+        let prepared = ready.prepare(other, candidate);
+        let pattern = prepared.and_then(|()| ready.compare(own, other));
+        pattern.or_raise()
     }
 }

@@ -178,7 +178,7 @@ impl Comparator for SignatureComparator {
         }
     }
 
-    fn prepare<'a>(&'a self, row: ComparedRow<'a>) -> Option<Box<dyn PreparedRow + 'a>> {
+    fn prepare<'a>(&'a self, row: ComparedRow<'a>, _: bool) -> Option<Box<dyn PreparedRow + 'a>> {
         let row = self.row(row, |_| self.threshold)?;
         Some(Box::new(row))
     }

@@ -77,7 +77,7 @@ impl Comparator for TokenComparator {
         self.signatures.comparability(row)
     }
 
-    fn prepare<'a>(&'a self, row: ComparedRow<'a>) -> Option<Box<dyn PreparedRow + 'a>> {
+    fn prepare<'a>(&'a self, row: ComparedRow<'a>, _: bool) -> Option<Box<dyn PreparedRow + 'a>> {
         let tokens = HashedTokens::new(row)?;
         let signature = self
             .signatures

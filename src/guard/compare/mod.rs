@@ -47,11 +47,13 @@ pub trait Comparator {
     /// Whether a row can be compared, as far as its signature says.
     fn comparability(&self, row: ComparedRow<'_>) -> Comparability;
 
-    /// A row that is checked; `None` if nothing is similar to it.
-    fn prepare<'a>(&'a self, row: ComparedRow<'a>) -> Option<Box<dyn PreparedRow + 'a>>;
-
-    /// Makes sure that others who search find a row that is in the table, before it is searched for.
-    fn keep(&self, _row: ComparedRow<'_>) {}
+    /// A row that is checked; `None` if nothing is similar to it. If it is in the table, others who search find it from here
+    /// on.
+    fn prepare<'a>(
+        &'a self,
+        row: ComparedRow<'a>,
+        is_in_table: bool,
+    ) -> Option<Box<dyn PreparedRow + 'a>>;
 
     /// The relations on which it depends, besides the tables that are compared.
     fn watched(&self) -> Vec<pg_sys::Oid> {

@@ -226,7 +226,12 @@ impl Component {
                 continue;
             };
             // SAFETY: of the key's type.
-            let bytes = unsafe { register.key_type.bytes(register.key_type.copy(other)) };
+            let bytes = unsafe {
+                register
+                    .key_type
+                    .bytes(&register.key_type.copy(other))
+                    .to_vec()
+            };
             self.decided.push((at as u32, bytes.clone(), verdict, when));
             judged.insert(bytes, (verdict, other));
         }

@@ -85,7 +85,7 @@ impl<'r> Neighbours<'r> {
         // SAFETY: of the key's type.
         unsafe {
             let copy = self.register.key_type.copy(id);
-            (self.register.key_type.bytes(copy), copy)
+            (self.register.key_type.bytes(&copy).to_vec(), copy)
         }
     }
 
@@ -134,7 +134,7 @@ impl<'r> Neighbours<'r> {
                     // SAFETY: of the key's type; the bytes are those of a copy.
                     let (bytes, copy) = unsafe {
                         let copy = key_type.copy(id);
-                        (key_type.bytes(copy), copy)
+                        (key_type.bytes(&copy).to_vec(), copy)
                     };
                     match bytes == own {
                         true => has_own = true,
@@ -202,7 +202,7 @@ impl<'r> Neighbours<'r> {
                 // SAFETY: of the key's type; the bytes are those of a copy.
                 let (bytes, copy) = unsafe {
                     let copy = key_type.copy(id);
-                    (key_type.bytes(copy), copy)
+                    (key_type.bytes(&copy).to_vec(), copy)
                 };
                 match own == Some(&bytes[..]) {
                     true => is_there = true,
@@ -287,7 +287,7 @@ pub fn pending(
                     // is not decided.
                     let (bytes, copy, inserter) = unsafe {
                         let copy = key_type.copy(id);
-                        (key_type.bytes(copy), copy, (*dirty).xmin)
+                        (key_type.bytes(&copy).to_vec(), copy, (*dirty).xmin)
                     };
                     match bytes == own {
                         true => has_own = true,

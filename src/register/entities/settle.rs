@@ -140,8 +140,9 @@ impl Register {
             return;
         }
         let entity = entities.next(0);
-        let writer = entities.by_key.write();
+        let mut writer = entities.by_key.write();
         writer.insert(&[Some(id), Some(pg_sys::Datum::from(entity))]);
+        writer.write();
         drop(writer);
         self.tell(entities, id, entity, ("made", 1), &[]);
         entities.notify();
@@ -199,7 +200,7 @@ impl Register {
         let id_of =
             |entity: &super::component::Entity| entity.id.unwrap_or_else(|| entities.next(0));
         let ids: Vec<i64> = all.iter().map(id_of).collect();
-        let writer = entities.by_key.write();
+        let mut writer = entities.by_key.write();
         for (place, &part) in outcome.order.iter().enumerate() {
             let part = &component.parts[part as usize];
             let Some(key) = part.id else { continue };
@@ -217,6 +218,7 @@ impl Register {
                 (None, None) => (),
             }
         }
+        writer.write();
         drop(writer);
         let Some(cause) = cause else { return Ok(()) };
         for (entity, &id) in all.iter().zip(&ids) {
@@ -255,7 +257,9 @@ impl Register {
             Some(pg_sys::Datum::from(size as i32)),
             Some(int8_array(others)),
         ];
-        entities.changes.write().insert(&row);
+        let mut writer = entities.changes.write();
+        writer.insert(&row);
+        writer.write();
     }
 
     /// Ends all entities, as the register's table is emptied.

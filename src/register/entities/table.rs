@@ -116,6 +116,7 @@ impl EntityTable {
             Ok(KeyTable {
                 oid: entities,
                 index,
+                is_covered: false,
                 equality: (equality, collation),
             })
         };
@@ -124,6 +125,7 @@ impl EntityTable {
         let changes = KeyTable {
             oid: changes,
             index: pg_sys::InvalidOid,
+            is_covered: false,
             equality: (pg_sys::F_INT8EQ.into(), pg_sys::InvalidOid),
         };
         let sequences = [entities, changes.oid]
