@@ -1,9 +1,9 @@
 //! `bloom_model_check`: whether a table has moved away from a model that was fitted to it some time ago.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use linkage::model::drift::{
-    filled_matters, is_beyond_chance, matters, EqualCounts, ExpectedLevel, StarCounts,
+    filled_matters, is_beyond_chance, matters, CountedLevel, EqualCounts, ExpectedLevel, StarCounts,
 };
 use linkage::model::json::{read_any_model, AnyModel};
 use linkage::model::values::{
@@ -155,8 +155,10 @@ impl<'m> ModelCheck<'m> {
                 let counts = self.count_values(k);
                 findings.push(self.filled(field, counts.present));
                 findings.extend(self.unread(k));
-                findings.extend(self.values(k, &counts));
-                findings.extend(self.levels(k, &counts));
+                let moved = self.moved_values(k, &counts);
+                let levels = self.levels(k, &counts, &moved);
+                findings.extend(self.values(k, moved));
+                findings.extend(levels);
             }
         }
         findings
@@ -269,48 +271,48 @@ impl<'m> ModelCheck<'m> {
         })
     }
 
-    fn levels(&self, k: usize, counts: &ValueCounts) -> Vec<Finding<'m>> {
+    /// Equality, and each level.
+    fn levels(&self, k: usize, counts: &ValueCounts, moved: &[MovedValue]) -> Vec<Finding<'m>> {
         let (model, field) = (self.model, &self.model.fields[k]);
         let (kind, reading) = (field.layout.kind(), field.layout.reading());
         let expected = model.expected_levels(k, self.sample.rows);
         let both = self.filled_at_fit(field).powi(2);
         let pairs = both * model.all_pairs;
         let looked_at = pairs.min(both * RANDOM_PAIRS as f64);
-        let levels = model.levels().into_iter();
-        let levels = levels.filter(|facts| facts.field == k && facts.level != MISSING);
-        let finding = levels.map(|facts| {
-            let (level, expected) = (facts.level, &expected[facts.level]);
-            let (now, of_fit) = match level < EQUAL {
-                true => (counts.equal.level(level, counts.present), pairs),
-                false => (self.stars.level(k, level, self.are_all), looked_at),
-            };
+        let finding = |what: &str, expected: &ExpectedLevel, now: CountedLevel, of_fit, is_told| {
             let drift = expected.drift(&now, model.records * field.filled, of_fit);
             let is_known = now.pairs > 0.0;
-            let advice = (drift.is_news && is_known).then(|| {
-                let bits = drift.bits.abs();
-                if now.share == 0.0 {
-                    "fit anew: random pairs have it no more".to_owned()
-                } else if drift.bits > 0.0 {
-                    format!(
-                        "fit anew: random pairs have it {} as often as at the fit, so it counts {bits:.1} bits too much",
-                        times(now.share / expected.share)
-                    )
-                } else {
-                    format!(
-                        "fit anew: random pairs have it less often than at the fit, so it counts {bits:.1} bits too little"
-                    )
-                }
-            });
+            let is_news = drift.is_news && is_known && is_told;
             Finding {
                 field: Some(&field.name),
-                what: meaning(kind, reading, level).to_owned(),
+                what: what.to_owned(),
                 fitted: Some(expected.share),
                 now: is_known.then_some(now.share),
                 bits: is_known.then_some(drift.bits),
-                advice,
+                advice: is_news.then(|| moved_away(expected.share, now.share, drift.bits)),
             }
-        });
-        finding.collect()
+        };
+        let mut by_values = [0.0; EQUAL];
+        for value in moved {
+            by_values[usize::from(value.level)] += value.pairs();
+        }
+        let equal = ExpectedLevel::sum(&expected[..EQUAL]);
+        let now = counts.equal.levels(0..EQUAL, counts.present);
+        let mut findings = vec![finding("equal", &equal, now, pairs, true)];
+        let levels = model.levels().into_iter();
+        for facts in levels.filter(|facts| facts.field == k && facts.level != MISSING) {
+            let (level, expected) = (facts.level, &expected[facts.level]);
+            let (now, of_fit, is_told) = match by_values.get(level) {
+                Some(&change) => {
+                    let now = counts.equal.levels(level..level + 1, counts.present);
+                    (now, pairs, expected.matters_by_values(change))
+                }
+                None => (self.stars.level(k, level, self.are_all), looked_at, true),
+            };
+            let what = meaning(kind, reading, level);
+            findings.push(finding(what, expected, now, of_fit, is_told));
+        }
+        findings
     }
 
     /// Counts the values of a field.
@@ -356,11 +358,10 @@ impl<'m> ModelCheck<'m> {
     }
 
     /// Values that are frequent now and were not, or the other way round, and of which that is more than chance.
-    fn values(&mut self, k: usize, counts: &ValueCounts) -> Vec<Finding<'m>> {
+    fn moved_values(&self, k: usize, counts: &ValueCounts) -> Vec<MovedValue> {
         let field = &self.model.fields[k];
         let (n, rare) = (counts.present as f64, field.rare_level);
         let fitted = self.model.records * field.filled;
-        let expected = self.model.expected_levels(k, self.sample.rows);
         let mut moved: Vec<MovedValue> = Vec::new();
         let mut look = |value: MovedValue| {
             let [before, now] = [value.before, value.now].map(|share| equal_level(share).max(rare));
@@ -368,15 +369,16 @@ impl<'m> ModelCheck<'m> {
                 moved.push(value);
             }
         };
-        let mut is_known = std::collections::HashSet::new();
+        let mut known = HashSet::new();
         for (normal, share) in &field.frequent {
             let identity = FieldLayout::identity(normal);
-            is_known.insert(identity);
+            known.insert(identity);
             let now = counts.by_identity.get(&identity);
             look(MovedValue {
                 record: now.map(|now| now.0),
                 normal: normal.clone(),
                 is_known: true,
+                level: equal_level(*share).max(rare),
                 before: *share,
                 now: now.map_or(0.0, |now| now.1 as f64 / n),
             });
@@ -385,17 +387,25 @@ impl<'m> ModelCheck<'m> {
         let of_one = equal_level(1.0 / fitted.max(2.0));
         if let Some(least) = more_frequent_from(of_one) {
             for (identity, &(record, records)) in &counts.by_identity {
-                if !is_known.contains(identity) {
+                if !known.contains(identity) {
                     look(MovedValue {
                         record: Some(record),
                         normal: String::new(),
                         is_known: false,
+                        level: rare,
                         before: least,
                         now: records as f64 / n,
                     });
                 }
             }
         }
+        moved
+    }
+
+    /// Those of them that change most.
+    fn values(&mut self, k: usize, mut moved: Vec<MovedValue>) -> Vec<Finding<'m>> {
+        let field = &self.model.fields[k];
+        let expected = self.model.expected_levels(k, self.sample.rows);
         let mut texts = Vec::new();
         for value in &mut moved {
             if let Some(record) = value.record {
@@ -408,13 +418,8 @@ impl<'m> ModelCheck<'m> {
             by_pairs.then_with(|| a.normal.cmp(&b.normal))
         });
         moved.truncate(MOST_VALUES);
-        let finding = |value: MovedValue| {
-            let level = match value.is_known {
-                true => equal_level(value.before).max(rare),
-                false => rare,
-            };
-            value.finding(&field.name, &expected[usize::from(level)])
-        };
+        let finding =
+            |value: MovedValue| value.finding(&field.name, &expected[usize::from(value.level)]);
         moved.into_iter().map(finding).collect()
     }
 }
@@ -437,6 +442,8 @@ struct MovedValue {
     normal: String,
     /// The model has it among the frequent values. Of others `before` is what they were rarer than.
     is_known: bool,
+    /// The level of its equality by the model.
+    level: u8,
     before: f64,
     now: f64,
 }
@@ -451,8 +458,7 @@ impl MovedValue {
     fn finding<'a>(&self, field: &'a str, level: &ExpectedLevel) -> Finding<'a> {
         let share = level.share.max(1e-12);
         let bits = ((share + self.pairs()).max(1e-3 * share) / share).log2();
-        let largest = level.of_matches.max(share + self.pairs());
-        let advice = matters(bits, largest).then(|| match self.now > self.before {
+        let advice = level.matters_by_values(self.pairs()).then(|| match self.now > self.before {
             true => "use a view in which it is NULL if it stands for what is not known; if not, fit anew: the model \
                      takes it for rarer than it is, and its equality counts too much",
             false => "fit anew: the model takes it for more frequent than it is",
@@ -471,6 +477,19 @@ impl MovedValue {
             bits: Some(bits),
             advice: advice.map(str::to_owned),
         }
+    }
+}
+
+/// What to do about a level that random pairs have more or less often than at the fit.
+fn moved_away(before: f64, now: f64, bits: f64) -> String {
+    let much = bits.abs();
+    if now == 0.0 {
+        "fit anew: random pairs have it no more".to_owned()
+    } else if bits > 0.0 {
+        let times = times(now / before);
+        format!("fit anew: random pairs have it {times} as often as at the fit, so it counts {much:.1} bits too much")
+    } else {
+        format!("fit anew: random pairs have it less often than at the fit, so it counts {much:.1} bits too little")
     }
 }
 

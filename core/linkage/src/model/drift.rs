@@ -4,6 +4,8 @@
 //! What is compared of a field are the pairs that have a value on both sides: how many values are missing is another
 //! question, whose answer would hide in all levels otherwise.
 
+use std::ops::Range;
+
 use super::fitted::MatchModel;
 use super::values::{EQUAL, LEVELS, PRESENT, SWAPPED};
 use super::Pattern;
@@ -125,6 +127,25 @@ impl MatchModel {
 }
 
 impl ExpectedLevel {
+    /// Some levels together.
+    pub fn sum(levels: &[ExpectedLevel]) -> ExpectedLevel {
+        let of = |part: fn(&ExpectedLevel) -> f64| levels.iter().map(part).sum();
+        ExpectedLevel {
+            share: of(|level| level.share),
+            by_matches: of(|level| level.by_matches),
+            of_matches: of(|level| level.of_matches),
+        }
+    }
+
+    /// Whether it matters that values which have moved beyond chance change the share of the level by so much. Which
+    /// values are frequent a fit knows of its own records, and by chance those of others are as frequent, or more: what the
+    /// level gains and loses by values of which that cannot be told says nothing.
+    pub fn matters_by_values(&self, change: f64) -> bool {
+        let share = self.share.max(1e-12);
+        let now = (share + change).max(1e-3 * share);
+        matters((now / share).log2(), share.max(now).max(self.of_matches))
+    }
+
     /// How far a level has moved that was expected like this by a fit to so many records, of which so many pairs with a
     /// value on both sides were looked at.
     ///
@@ -165,11 +186,13 @@ impl EqualCounts {
         self.triples[usize::from(level)] += n * (n - 1.0) * (n - 2.0);
     }
 
-    /// What has been counted of a level, of so many records with a value.
-    pub fn level(&self, level: usize, records: u64) -> CountedLevel {
+    /// What has been counted of some levels together, of so many records with a value.
+    pub fn levels(&self, levels: Range<usize>, records: u64) -> CountedLevel {
         let n = records as f64;
-        let share = self.pairs[level] / (n * (n - 1.0)).max(1.0);
-        let twice = self.triples[level] / (n * (n - 1.0) * (n - 2.0)).max(1.0);
+        let pairs: f64 = self.pairs[levels.clone()].iter().sum();
+        let triples: f64 = self.triples[levels].iter().sum();
+        let share = pairs / (n * (n - 1.0)).max(1.0);
+        let twice = triples / (n * (n - 1.0) * (n - 2.0)).max(1.0);
         CountedLevel {
             share,
             by_record: (twice - share * share).max(0.0),
@@ -329,7 +352,7 @@ mod tests {
         }
         let mut equal = EqualCounts::default();
         [4, 2, 1, 1, 1].map(|n| equal.add(n, 0));
-        let (by_value, by_pair) = (equal.level(0, 9), stars.level(0, 0, true));
+        let (by_value, by_pair) = (equal.levels(0..EQUAL, 9), stars.level(0, 0, true));
         assert!((by_value.share - 14.0 / 72.0).abs() < 1e-12);
         assert!((by_value.share - by_pair.share).abs() < 1e-12);
         assert_eq!([by_value.pairs, by_pair.pairs], [36.0; 2]);
