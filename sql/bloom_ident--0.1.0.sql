@@ -1776,6 +1776,12 @@ CREATE FUNCTION bloom_model_classes(model jsonb) RETURNS TABLE (class integer, m
 COMMENT ON FUNCTION bloom_model_classes(jsonb) IS
     'the classes of pairs that a match model knows, in words: the matches, then families and others that agree without being matches';
 
+CREATE FUNCTION bloom_model_check(model jsonb, rel regclass)
+    RETURNS TABLE (field text, what text, fitted float8, now float8, bits float8, advice text)
+    STABLE PARALLEL UNSAFE ROWS 100 COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_check_wrapper';
+COMMENT ON FUNCTION bloom_model_check(jsonb, regclass) IS
+    'whether a table has moved away from a match model: records, filled shares, levels of random pairs and frequent values at the fit and now, by a sample, with what to do where a difference is more than chance and matters';
+
 CREATE FUNCTION bloom_model_calibrate(model jsonb, decisions regclass, pairs regclass DEFAULT NULL) RETURNS jsonb
     STABLE PARALLEL UNSAFE COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_calibrate_wrapper';
 COMMENT ON FUNCTION bloom_model_calibrate(jsonb, regclass, regclass) IS

@@ -18,7 +18,7 @@ use pg::file::RecordSort;
 use pg::progress::{self, phases};
 
 /// Random pairs that are looked at; tables with fewer pairs are looked at as a whole.
-const RANDOM_PAIRS: u64 = 3_000_000;
+pub const RANDOM_PAIRS: u64 = 3_000_000;
 
 /// A fit takes so many pairs a record. With fewer, families are seen by the searches for their given names only.
 const PAIRS_A_RECORD: f64 = 10.0;

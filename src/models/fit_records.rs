@@ -165,7 +165,8 @@ impl FitRecords {
         let compounds = (compounds.finish(), Default::default());
         let warnings = unread.finish(&models, seen);
         let mut prepared = writer.finish(texts, taken);
-        let counts = without_equal(&mut prepared, memory / 4);
+        let all = RecordSet::full(prepared.store.records);
+        let counts = without_equal(&mut prepared, all, memory / 4);
         FitRecords {
             warnings,
             ..FitRecords::counted(prepared, counts, models, swap, compounds, memory)
@@ -280,9 +281,8 @@ impl FitRecords {
 
     /// The number of the `k`th of so many random pairs; `None` if it is none.
     pub fn random_pair(&self, k: u64) -> Option<(u32, u32)> {
-        let n = u64::from(self.prepared.store.records);
-        let number = |k: u64| ((u128::from(mix(k)) * u128::from(n)) >> 64) as u32;
-        let (a, b) = (number(2 * k), number(2 * k + 1));
+        let n = self.prepared.store.records;
+        let (a, b) = (random_number(2 * k, n), random_number(2 * k + 1, n));
         let (a, b) = (a.min(b), a.max(b));
         let is_pair = match self.prepared.texts.second {
             None => a != b,
@@ -292,18 +292,27 @@ impl FitRecords {
     }
 }
 
+/// The `k`th of random numbers below `n`, which are the same each time.
+pub fn random_number(k: u64, n: u32) -> u32 {
+    ((u128::from(mix(k)) * u128::from(n)) >> 64) as u32
+}
+
 /// Whether all values of a record are looked at.
-fn is_sampled(record: u32) -> bool {
+pub fn is_sampled(record: u32) -> bool {
     record < SAMPLE || record.is_multiple_of(16)
 }
 
-/// Which records count: of those with equal values some only.
-fn without_equal(records: &mut PreparedRecords, memory: usize) -> RecordSet {
-    let mut counts = RecordSet::full(records.store.records);
+/// Which of some records count: of those with equal values some only.
+pub fn without_equal(
+    records: &mut PreparedRecords,
+    mut counts: RecordSet,
+    memory: usize,
+) -> RecordSet {
     let fields: Vec<usize> = (0..records.columns.len()).collect();
     let mut equal = 0;
     for entry in records.identities.blocks(&fields, true, memory) {
-        equal = if entry.is_first { 1 } else { equal + 1 };
+        equal = if entry.is_first { 0 } else { equal };
+        equal += u32::from(counts.has(entry.record));
         if equal > MOST_EQUAL {
             counts.remove(entry.record);
         }

@@ -8,10 +8,12 @@
 //! - `things`: the fit of linkages of things, and the pairs that it finds;
 //! - `pair_limit`: how many pairs are compared;
 //! - `warnings`: what speaks against a model;
+//! - `check`, `sample`: whether a table has moved away from a model, by a sample of its records;
 //! - `known`: models that functions of single records are called with;
 //! - `fit`, `pairs`, `candidate_report`, `describe`, `single`: the functions.
 
 mod candidate_report;
+mod check;
 mod compounds;
 mod describe;
 mod fields;
@@ -24,6 +26,7 @@ mod options;
 mod pair_limit;
 mod pairs;
 mod records;
+mod sample;
 mod search;
 mod search_plan;
 mod single;

@@ -83,15 +83,20 @@ fn records(arguments: Arguments, i: usize, ready: &ReadyModel) -> (f64, f64) {
 /// Errors: the model is of two tables.
 pub fn check_of_one_table(ready: &ReadyModel, what: &str) {
     if ready.model().linkage {
-        raise(
-            &Error::new(
-                ErrorKind::NotSupported,
-                "match model is for pairs of two tables".to_owned(),
-            )
-            .detail(format!("{what} is about the records of one table."))
-            .hint("Fit a model to one table, by bloom_model_fit()."),
-        );
+        refuse_of_two_tables(what);
     }
+}
+
+/// Fails, since the model is of two tables.
+pub fn refuse_of_two_tables(what: &str) -> ! {
+    raise(
+        &Error::new(
+            ErrorKind::NotSupported,
+            "match model is for pairs of two tables".to_owned(),
+        )
+        .detail(format!("{what} is about the records of one table."))
+        .hint("Fit a model to one table, by bloom_model_fit()."),
+    )
 }
 
 /// `(model jsonb, a jsonb, b jsonb, records bigint) RETURNS (bits float8, probability float8)`

@@ -117,9 +117,19 @@ impl UnreadFields {
 
     /// What is amiss with their values.
     pub fn finish(&self, fields: &[FieldModel], seen: &[&Seen]) -> Vec<Error> {
-        let fields = self.0.iter().zip(fields).zip(seen);
-        let warnings = fields.filter_map(|((unread, field), seen)| unread.warning(field, seen));
-        warnings.collect()
+        let odd = (0..fields.len()).zip(seen);
+        let odd = odd.filter_map(|(k, seen)| self.odd(k, &fields[k], seen));
+        odd.map(|odd| odd.warning()).collect()
+    }
+
+    /// The values of a field that are amiss.
+    pub fn odd(&self, number: usize, field: &FieldModel, seen: &Seen) -> Option<OddValues> {
+        self.0[number].odd(field, seen)
+    }
+
+    /// How many values of a field cannot be read, and of how many.
+    pub fn unread(&self, number: usize) -> (u64, u64) {
+        (self.0[number].unread, self.0[number].looked_at)
     }
 }
 
@@ -148,47 +158,119 @@ impl Unread {
     }
 
     /// What is amiss with the values of a field.
-    fn warning(&self, field: &FieldModel, seen: &Seen) -> Option<Error> {
+    fn odd(&self, field: &FieldModel, seen: &Seen) -> Option<OddValues> {
         let (kind, reading) = (field.layout.kind(), field.layout.reading());
         let odd = match (kind, reading) {
             (Kind::Text, None) => seen.conventions.odd_texts(),
             (Kind::Date | Kind::Day, first) => {
+                // as they are written, if that is what is read
                 let written = seen.conventions.date_format();
+                let written = written.filter(|_| 2 * self.unread < self.looked_at);
                 let first = first.or(written.as_ref());
                 let first = first.map_or("YYYYMMDD", Reading::name);
                 self.shown.odd(self.unread, self.looked_at, Some(first))
             }
             _ => self.shown.odd(self.unread, self.looked_at, None),
         }?;
-        let (name, of) = (&field.name, self.looked_at);
-        Some(match odd {
-            Odd::Otherwise(n, reading) => {
-                let kind = match reading {
-                    Reading::Phone(_) => Kind::Phone,
-                    _ => kind,
-                };
-                Error::invalid(format!(
-                    "field \"{name}\" has {n} of {of} values in another form than the others"
-                ))
-                .detail("They do not agree with the same value as the others are written.")
-                .hint(format!(
-                    "Say among the fields how to read both: \"{name}:{kind}({})\".",
-                    reading.name()
-                ))
-            }
-            Odd::Unreadable(n) => {
-                let what = match kind {
-                    Kind::Date | Kind::Day => "a date",
-                    Kind::Phone => "a telephone",
-                    Kind::Number => "a number",
-                    _ => "an e-mail address",
-                };
-                Error::invalid(format!(
-                    "field \"{name}\" has {n} of {of} values that cannot be read as {what}"
-                ))
-                .detail("What cannot be read is compared by its letters, so that two records with \"unknown\" agree.")
-                .hint("Correct such values, use a view in which they are NULL, or name another kind.")
-            }
+        let (values, kind, reading) = match odd {
+            Odd::Otherwise(n, reading @ Reading::Phone(_)) => (n, Kind::Phone, Some(reading)),
+            Odd::Otherwise(n, reading) => (n, kind, Some(reading)),
+            Odd::Unreadable(n) => (n, kind, None),
+        };
+        Some(OddValues {
+            field: field.name.clone(),
+            values,
+            of: self.looked_at,
+            kind,
+            reading,
         })
+    }
+}
+
+/// Values of a field that agree with no other ones as they could.
+pub struct OddValues {
+    field: String,
+    pub values: u64,
+    pub of: u64,
+    kind: Kind,
+    /// What reads them and the others; `None` if they cannot be read.
+    reading: Option<Reading>,
+}
+
+/// What values are that cannot be read.
+pub fn cannot_be_read(kind: Kind) -> String {
+    let what = match kind {
+        Kind::Date | Kind::Day => "a date",
+        Kind::Phone => "a telephone",
+        Kind::Number => "a number",
+        _ => "an e-mail address",
+    };
+    format!("that cannot be read as {what}")
+}
+
+impl OddValues {
+    /// What they are, as half a sentence.
+    pub fn what(&self) -> String {
+        match self.reading {
+            Some(_) => "in another form than the others".to_owned(),
+            None => cannot_be_read(self.kind),
+        }
+    }
+
+    /// The field with its kind and what reads all values, if anything does.
+    pub fn field_with_reading(&self) -> Option<String> {
+        let (name, kind) = (&self.field, self.kind);
+        let reading = self.reading.as_ref()?;
+        Some(format!("\"{name}:{kind}({})\"", reading.name()))
+    }
+
+    fn warning(&self) -> Error {
+        let (name, n, of, what) = (&self.field, self.values, self.of, self.what());
+        let warning = Error::invalid(format!("field \"{name}\" has {n} of {of} values {what}"));
+        match self.field_with_reading() {
+            Some(field) => warning
+                .detail("They do not agree with the same value as the others are written.")
+                .hint(format!("Say among the fields how to read both: {field}.")),
+            None => warning
+                .detail("What cannot be read is compared by its letters, so that two records with \"unknown\" agree.")
+                .hint("Correct such values, use a view in which they are NULL, or name another kind."),
+        }
+    }
+
+    /// How many values of a field the warnings of a fit say this of, and of how many.
+    pub fn told(warnings: &[String], field: &str) -> Option<(u64, u64)> {
+        let begin = format!("field \"{field}\" has ");
+        warnings.iter().find_map(|text| {
+            let mut words = text.strip_prefix(&begin)?.split(' ');
+            let mut word = || words.next();
+            let values = word()?.parse().ok()?;
+            let of = word().filter(|&word| word == "of").and(word())?;
+            Some((values, of.parse().ok()?)).filter(|_| word() == Some("values"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_fit_has_told_is_read_again() {
+        let odd = |reading| OddValues {
+            field: "born \"x\"".to_owned(),
+            values: 14,
+            of: 1978,
+            kind: Kind::Date,
+            reading,
+        };
+        for reading in [None, Reading::dates("YYYYMMDD|DD.MM.YYYY").ok()] {
+            let texts = [
+                text(&unique("born \"x\"", false)),
+                text(&odd(reading).warning()),
+            ];
+            assert_eq!(OddValues::told(&texts, "born \"x\""), Some((14, 1978)));
+            assert_eq!(OddValues::told(&texts, "born"), None);
+            assert_eq!(OddValues::told(&texts[..1], "born \"x\""), None);
+        }
     }
 }

@@ -165,6 +165,19 @@ impl Table {
 }
 
 impl RecordTexts {
+    /// No records yet. Those that are pushed have no keys.
+    pub fn without_keys(fields: usize) -> RecordTexts {
+        RecordTexts {
+            keys: ByteStrings::new(0),
+            texts: ByteStrings::new(0),
+            fields,
+            records: 0,
+            second: None,
+            new: None,
+            buffer: Vec::new(),
+        }
+    }
+
     /// Reads one relation or two, with the caller's privileges. `note` gets each record's key, as text in the
     /// database's encoding, the number of its relation, and its own; `see` gets its number and fields.
     ///
@@ -176,13 +189,8 @@ impl RecordTexts {
         mut see: impl FnMut(u32, &[Option<&str>]),
     ) -> RecordTexts {
         let mut all = RecordTexts {
-            keys: ByteStrings::new(0),
-            texts: ByteStrings::new(0),
-            fields: tables[0].columns.len(),
-            records: 0,
-            second: None,
             new: tables[0].records.new.as_ref().map(|_| RecordSet::default()),
-            buffer: Vec::new(),
+            ..RecordTexts::without_keys(tables[0].columns.len())
         };
         let mut progress = Progress::new(job);
         for (i, table) in tables.iter().enumerate() {
@@ -256,7 +264,10 @@ impl RecordTexts {
         self.second.map(|second| second.min(self.records - second))
     }
 
-    fn push(&mut self, fields: &[Option<&str>]) {
+    /// The fields of the next record.
+    ///
+    /// Errors: more records than have numbers.
+    pub fn push(&mut self, fields: &[Option<&str>]) {
         if self.records == MOST_RECORDS {
             raise(&Error::new(
                 ErrorKind::LimitExceeded,

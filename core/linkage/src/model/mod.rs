@@ -19,12 +19,14 @@
 //! - [`calibration`]: how answers of people correct that;
 //! - [`explain`]: why it says so;
 //! - [`describe`]: what has been learned, in words;
-//! - [`mod@doubts`]: what speaks against it.
+//! - [`mod@doubts`]: what speaks against it;
+//! - [`drift`]: how far records have moved away from it.
 
 pub mod calibration;
 pub mod column_names;
 pub mod describe;
 pub mod doubts;
+pub mod drift;
 pub mod explain;
 pub mod fitted;
 pub mod frequent;

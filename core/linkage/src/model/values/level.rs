@@ -47,6 +47,11 @@ pub fn equal_level(share: f64) -> u8 {
     FREQUENT.iter().filter(|&&least| least <= share).count() as u8
 }
 
+/// The least share of the records of a value whose equality has a higher level than this one; `None` if there is none.
+pub fn more_frequent_from(level: u8) -> Option<f64> {
+    FREQUENT.get(usize::from(level)).copied()
+}
+
 /// What a level means, as half a sentence.
 pub fn meaning(kind: Kind, reading: Option<&Reading>, level: usize) -> &'static str {
     const FREQUENCIES: [&str; EQUAL] = [
@@ -135,7 +140,7 @@ pub fn meaning(kind: Kind, reading: Option<&Reading>, level: usize) -> &'static 
 
 #[cfg(test)]
 mod tests {
-    use super::equal_level;
+    use super::{equal_level, more_frequent_from};
 
     #[test]
     fn shares_have_levels() {
@@ -150,5 +155,10 @@ mod tests {
         ]
         .map(equal_level);
         assert_eq!(of, [0, 0, 1, 2, 2, 3, 3]);
+        for level in 0..3 {
+            let least = more_frequent_from(level).unwrap();
+            assert_eq!(equal_level(least), level + 1);
+        }
+        assert_eq!(more_frequent_from(3), None);
     }
 }

@@ -17,8 +17,8 @@ pub use conventions::{is_plain_date, Conventions, Odd};
 pub use encode::{is_number, FieldLayout, ReadValue, Value};
 pub use kind::Kind;
 pub use level::{
-    equal_level, last_level, meaning, EQUAL, LEVELS, MISSING, ORDERED, PRESENT, SWAPPED, UNLIKE,
-    UNLIKE_LEVELS,
+    equal_level, last_level, meaning, more_frequent_from, EQUAL, LEVELS, MISSING, ORDERED, PRESENT,
+    SWAPPED, UNLIKE, UNLIKE_LEVELS,
 };
 pub use reading::{date_formats, Reading};
 pub use row::RowLayout;
