@@ -1,4 +1,5 @@
-//! `bloom_review_queue`: the pairs whose answers would tell most about the probabilities of all.
+//! `bloom_review_queue`: the pairs whose answers would tell most about the probabilities of all, or those that alone hold
+//! entities together.
 
 use base::Error;
 use linkage::clusters::queue::{band, places, share_out, ByBand, BANDS};
@@ -7,6 +8,7 @@ use pgrx::{pg_sys, IntoDatum};
 use super::pair_list::{refuse_one_key, PairReader};
 use super::source::Source;
 use crate::pairs::decisions::Decisions;
+use crate::register::links;
 use pg::budget::Budget;
 use pg::entry;
 use pg::error::raise;
@@ -115,7 +117,6 @@ impl Waiting {
 fn bloom_review_queue(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::new(fcinfo) };
-    let found_in = Source::of_probable_pairs(arguments.oid(0));
     let wanted = arguments.given(1).value() as i32;
     if !(1..=MOST).contains(&wanted) {
         let error = Error::invalid(format!("n {wanted} is out of range"));
@@ -123,12 +124,10 @@ fn bloom_review_queue(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     }
     let decisions = arguments.datum(2).map(|_| arguments.oid(2));
     let decisions = decisions.map(|oid| Decisions::read(oid, None, false));
-    let _job = progress::job("bloom_review_queue", found_in.oid);
+    let _job = progress::job("bloom_review_queue", arguments.oid(0));
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
-    let memory = Budget::of_setting().bytes();
-    let waiting = Waiting::read(&found_in, decisions.as_ref(), memory);
-    waiting.choose(wanted as u64, |[a, b], probability, alike| {
+    let mut put = |[a, b]: [&[u8]; 2], probability: f64, alike: u64| {
         rows.make(|| {
             Some([
                 Some(text_datum(a)),
@@ -137,6 +136,17 @@ fn bloom_review_queue(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
                 (alike as i64).into_datum(),
             ])
         });
-    });
+    };
+    if let Some(links) = links(arguments.oid(0), wanted as usize, decisions.as_ref()) {
+        for link in links {
+            let [a, b] = &link.keys;
+            put([a, b], link.probability, link.held);
+        }
+        return NewValue(pg_sys::Datum::null());
+    }
+    let found_in = Source::of_probable_pairs(arguments.oid(0));
+    let memory = Budget::of_setting().bytes();
+    let waiting = Waiting::read(&found_in, decisions.as_ref(), memory);
+    waiting.choose(wanted as u64, put);
     NewValue(pg_sys::Datum::null())
 }

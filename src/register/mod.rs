@@ -24,4 +24,5 @@ mod texts;
 mod trigger;
 mod why;
 
+pub use entities::links;
 pub use stored::{btree_on, Register};

@@ -90,6 +90,13 @@ SELECT entity IS NULL AS new, change, size, others FROM bloom_register_preview('
 SELECT entity AS large FROM ent GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1 \gset
 SELECT count(*) = (SELECT count(*) - 1 FROM ent WHERE entity = :large) AS tree, bool_and(probability >= 0.5) AS strong, max(size) = count(*) + 1 AS whole, bool_or(alone) AS any_alone FROM bloom_entities_how('ent', :large);
 SELECT array_agg(alone ORDER BY n) = array_agg(alone ORDER BY NOT alone) AS alone_first FROM (SELECT row_number() OVER () AS n, alone FROM bloom_entities_how('ent', :large)) AS h;
+-- The queue asks about pairs that alone hold something together, those first that would do the most harm.
+SELECT count(*) > 20 AS many, bool_and(q.probability = h.probability) AS same, count(*) FILTER (WHERE q.a IS NULL OR h.a IS NULL) AS missing FROM bloom_review_queue('ent', 100000) AS q FULL JOIN
+    (SELECT h.* FROM (SELECT DISTINCT entity FROM ent) AS e, bloom_entities_how('ent', entity) AS h WHERE alone) AS h USING (a, b);
+SELECT bool_and(harm <= before) AS falling FROM (SELECT (1 - probability) * alike AS harm, lag((1 - probability) * alike) OVER (ORDER BY n) AS before FROM bloom_review_queue('ent', 100) WITH ORDINALITY AS q (a, b, probability, alike, n)) AS q;
+SELECT a AS one, b AS other FROM bloom_review_queue('ent', 1) \gset
+INSERT INTO decision (a, b, decision) VALUES (:'other', :'one', 'same');
+SELECT count(*) FROM bloom_review_queue('ent', 100000, 'decision') WHERE a = :'one' AND b = :'other';
 CREATE FUNCTION pick(n int) RETURNS int LANGUAGE sql AS $$ SELECT floor(random() * n)::int $$;
 CREATE FUNCTION operation() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE what int := pick(100); victim int; s source;

@@ -1,15 +1,19 @@
 //! `bloom_entities_how`: how the records of an entity have come together.
 
 use std::cmp::Reverse;
+use std::rc::Rc;
 
-use linkage::clusters::bridges;
+use linkage::clusters::{bridges, Pair};
+use pgrx::PgSqlErrorCode::ERRCODE_NO_DATA_FOUND;
 use pgrx::{pg_sys, IntoDatum};
 
 use super::super::find::open;
 use super::super::row::{registers_beside, settings_of};
+use super::super::stored::Register;
 use super::component::{Component, EntityReader};
 use super::create::unknown;
 use super::neighbours::Neighbours;
+use super::table::EntityTable;
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
@@ -25,62 +29,32 @@ fn bloom_entities_how(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let (arguments, mut rows) = unsafe { (Arguments::new(fcinfo), ResultRows::new(fcinfo)) };
     let (oid, id) = (arguments.oid(0), arguments.int8(1));
     catalog::check_exists(oid).or_raise();
-    let keeps = |&register: &pg_sys::Oid| {
-        let mut all = settings_of(register).into_iter();
-        all.any(|settings| settings.table(register) == oid)
-    };
-    let Some(register) = registers_beside(oid).into_iter().find(keeps) else {
+    let Some(register) = register_of(oid) else {
         raise(&unknown(oid));
     };
-    let register = open(register);
-    register.check_sees_all();
-    let all = register.entities().or_raise();
-    let Some(entities) = all.iter().find(|entities| entities.oid() == oid) else {
-        raise(&unknown(oid));
-    };
-    // SAFETY: a function runs with a snapshot.
-    let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
-    let mut neighbours = Neighbours::new(&register, snapshot);
-    let mut reader = EntityReader::new(entities, snapshot);
-    let members = reader.members(id, &register);
-    if members.is_empty() {
+    let (register, place) = open_entities(register, oid);
+    let entities = &register.entities().or_raise()[place];
+    let held = Held::of(&register, entities, id);
+    let Held {
+        texts,
+        pairs,
+        alone,
+        ..
+    } = &held;
+    if texts.is_empty() {
         let shown = id.to_string();
         raise(
             &sql_error(
-                pgrx::PgSqlErrorCode::ERRCODE_NO_DATA_FOUND,
+                ERRCODE_NO_DATA_FOUND,
                 words!("there is no entity {shown} in table \"{oid}\""),
             )
             .detail("It has ended, or has never been."),
         );
     }
-    let component = Component::gather(&mut neighbours, &mut reader, entities, &members, None);
-    let component = component.or_raise();
-    let texts = component.texts(&register);
-    let n = component.parts.len();
-    let is_in: Vec<bool> = component.parts.iter().map(|part| part.is_of(id)).collect();
-    // The strongest pairs that hold the entity together, as Kruskal takes them.
-    let mut pairs: Vec<_> = component
-        .pairs
-        .iter()
-        .filter(|(pair, ..)| {
-            is_in[pair.a as usize] && is_in[pair.b as usize] && pair.similarity >= entities.least
-        })
-        .collect();
-    let names = |pair: &linkage::clusters::Pair| {
-        let mut names = [pair.a, pair.b].map(|part| &texts[part as usize]);
-        names.sort();
-        names
-    };
-    pairs.sort_by(|(x, x_bits, _), (y, y_bits, _)| {
-        y_bits
-            .total_cmp(x_bits)
-            .then_with(|| names(x).cmp(&names(y)))
-    });
-    let ends: Vec<(u32, u32)> = pairs.iter().map(|(pair, ..)| (pair.a, pair.b)).collect();
-    let alone = bridges(n as u32, &ends, check_for_interrupts).or_raise();
+    let n = texts.len();
     let mut group: Vec<usize> = (0..n).collect();
     let mut steps = Vec::new();
-    for (step, (&&(pair, bits, search), alone)) in pairs.iter().zip(alone).enumerate() {
+    for (&(pair, bits, search), alone) in pairs.iter().zip(alone) {
         check_for_interrupts();
         let (a, b) = (group[pair.a as usize], group[pair.b as usize]);
         if a == b {
@@ -91,14 +65,14 @@ fn bloom_entities_how(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             .filter(|of| **of == b)
             .for_each(|of| *of = a);
         let size = group.iter().filter(|of| **of == a).count();
-        steps.push((step, pair, bits, search, alone > 0, size));
+        steps.push((pair, bits, search, *alone > 0, size));
     }
     let mut numbered: Vec<_> = (1i32..).zip(steps).collect();
     // What hangs by one pair alone is what people look at first.
     numbered.sort_by_key(|(number, (.., is_alone, _))| (Reverse(*is_alone), *number));
-    for (number, (_, pair, bits, search, is_alone, size)) in numbered {
+    for (number, (pair, bits, search, is_alone, size)) in numbered {
         rows.make(|| {
-            let [a, b] = names(&pair);
+            let [a, b] = held.names(&pair);
             Some([
                 number.into_datum(),
                 Some(text_datum(a)),
@@ -112,4 +86,80 @@ fn bloom_entities_how(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         });
     }
     NewValue(pg_sys::Datum::null())
+}
+
+/// What holds an entity together.
+pub struct Held {
+    /// The keys of its records, and maybe of others that hang together with them, as texts.
+    pub texts: Vec<Vec<u8>>,
+    /// Its pairs with their bits and searches, the strongest first.
+    pub pairs: Vec<(Pair, f64, usize)>,
+    /// For each pair how many records are on one side of it, if it alone holds both sides together, else 0.
+    pub alone: Vec<u32>,
+    /// How many records it has.
+    pub members: usize,
+}
+
+impl Held {
+    /// Of an entity as the calling query sees it; without records if there is none.
+    ///
+    /// Errors: too many records hang together; those of reading values.
+    pub fn of(register: &Register, entities: &EntityTable, id: i64) -> Held {
+        // SAFETY: a function runs with a snapshot.
+        let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
+        let mut neighbours = Neighbours::new(register, snapshot);
+        let mut reader = EntityReader::new(entities, snapshot);
+        let members = reader.members(id, register);
+        let component = Component::gather(&mut neighbours, &mut reader, entities, &members, None);
+        let component = component.or_raise();
+        let is_in: Vec<bool> = component.parts.iter().map(|part| part.is_of(id)).collect();
+        let is_inside = |(pair, ..): &&(Pair, f64, usize)| {
+            let both = [pair.a, pair.b].iter().all(|&part| is_in[part as usize]);
+            both && pair.similarity >= entities.least
+        };
+        let mut held = Held {
+            texts: component.texts(register),
+            pairs: component.pairs.iter().filter(is_inside).copied().collect(),
+            alone: Vec::new(),
+            members: is_in.iter().filter(|&&is_in| is_in).count(),
+        };
+        let mut pairs = std::mem::take(&mut held.pairs);
+        pairs.sort_by(|(x, x_bits, _), (y, y_bits, _)| {
+            let by_bits = y_bits.total_cmp(x_bits);
+            by_bits.then_with(|| held.names(x).cmp(&held.names(y)))
+        });
+        let ends: Vec<(u32, u32)> = pairs.iter().map(|(pair, ..)| (pair.a, pair.b)).collect();
+        held.alone = bridges(held.texts.len() as u32, &ends, check_for_interrupts).or_raise();
+        held.pairs = pairs;
+        held
+    }
+
+    /// The keys of a pair, in their order.
+    pub fn names(&self, pair: &Pair) -> [&Vec<u8>; 2] {
+        let mut names = [pair.a, pair.b].map(|part| &self.texts[part as usize]);
+        names.sort();
+        names
+    }
+}
+
+/// The register that keeps a table of entities, if it is one.
+pub fn register_of(entities: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    let keeps = |&register: &pg_sys::Oid| {
+        let mut all = settings_of(register).into_iter();
+        all.any(|settings| settings.table(register) == entities)
+    };
+    registers_beside(entities).into_iter().find(keeps)
+}
+
+/// A register and a table of entities of it, whose records the caller may read.
+///
+/// Errors: the caller may not; those of [`open`].
+pub fn open_entities(register: pg_sys::Oid, entities: pg_sys::Oid) -> (Rc<Register>, usize) {
+    let register = open(register);
+    register.check_sees_all();
+    let all = register.entities().or_raise();
+    match all.iter().position(|of| of.oid() == entities) {
+        Some(place) => (register, place),
+        None => raise(&unknown(entities)),
+    }
 }

@@ -6,7 +6,8 @@
 //!   what entities it makes.
 //! - [`settle`]: what becomes of entities when records change. [`decided`]: when people decide. [`turn`]: two sessions at
 //!   once. [`key_text`]: keys as texts.
-//! - [`preview`]: `bloom_register_preview`. [`how`]: `bloom_entities_how`.
+//! - [`preview`]: `bloom_register_preview`. [`how`]: `bloom_entities_how`. [`links`]: what to ask
+//!   people about.
 //!
 //! Two records make a pair if a search brings them together and the model finds them probable enough. Whoever is in a
 //! block when it is closed stays in it, so pairs that were found stay. What entities there are depends on the records, on
@@ -18,10 +19,12 @@ mod create;
 mod decided;
 mod how;
 mod key_text;
+mod links;
 mod neighbours;
 mod preview;
 mod settle;
 mod table;
 mod turn;
 
+pub use links::links;
 pub use table::{EntityTable, Settings};
