@@ -392,13 +392,18 @@ impl Register {
             let is_same = |other| unsafe { self.key_type.is_same(other, id) };
             // Mostly the index says that there are fewer, and only others: then it does not matter which of them are gone.
             reader.seek(key.into());
-            let mut is_clear = most > 0;
+            let (mut is_clear, mut is_done) = (most > 0, false);
             while is_clear {
                 let Some(other) = reader.next_entry() else {
                     break;
                 };
                 others += 1;
-                is_clear = others < most && other.is_some_and(|other| !is_same(other));
+                let matters = other.is_none_or(is_same);
+                is_done = matters && reader.is_seen();
+                is_clear = !matters && others < most;
+            }
+            if is_done {
+                continue;
             }
             if is_clear {
                 missing.push((key, Some(id)));
