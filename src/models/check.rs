@@ -458,7 +458,7 @@ impl MovedValue {
     fn finding<'a>(&self, field: &'a str, level: &ExpectedLevel) -> Finding<'a> {
         let share = level.share.max(1e-12);
         let bits = ((share + self.pairs()).max(1e-3 * share) / share).log2();
-        let advice = level.matters_by_values(self.pairs()).then(|| match self.now > self.before {
+        let advice = level.matters_by_values(self.pairs()).then_some(match self.now > self.before {
             true => "use a view in which it is NULL if it stands for what is not known; if not, fit anew: the model \
                      takes it for rarer than it is, and its equality counts too much",
             false => "fit anew: the model takes it for more frequent than it is",

@@ -338,7 +338,8 @@ mod tests {
         let values = [1, 1, 1, 1, 2, 2, 3, 4, 5, 0];
         let mut stars = StarCounts::new(1);
         for (i, a) in values.iter().enumerate() {
-            for (_, b) in values.iter().enumerate().filter(|&(j, _)| j != i) {
+            let others = values.iter().enumerate().filter(|&(j, _)| j != i);
+            for (_, b) in others {
                 let level = match (a, b) {
                     (0, _) | (_, 0) => MISSING,
                     _ if a == b => 0,
@@ -351,7 +352,7 @@ mod tests {
             stars.next_record(|_, level| level < ORDERED);
         }
         let mut equal = EqualCounts::default();
-        [4, 2, 1, 1, 1].map(|n| equal.add(n, 0));
+        [4, 2, 1, 1, 1].iter().for_each(|&n| equal.add(n, 0));
         let (by_value, by_pair) = (equal.levels(0..EQUAL, 9), stars.level(0, 0, true));
         assert!((by_value.share - 14.0 / 72.0).abs() < 1e-12);
         assert!((by_value.share - by_pair.share).abs() < 1e-12);
