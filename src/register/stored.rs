@@ -278,6 +278,24 @@ impl Register {
         ready
     }
 
+    /// The share of the pairs of one person that its searches find, as the model expects; `None` if that is not known. Of
+    /// the model's searches those are left out that would bring too many pairs of so many records.
+    pub fn expected_recall(&self) -> Option<f64> {
+        let model = self.known.ready.model();
+        let is_scan = |&number: &usize| {
+            let search = &model.searches[number].search;
+            matches!(search, linkage::model::Search::Scan { .. })
+        };
+        let matches = |number: usize| model.searches[number].matches_per_record;
+        let all = (0..model.searches.len()).filter(|number| !is_scan(number));
+        let all: f64 = all.map(matches).sum();
+        let done: f64 = self.of.keys.searches.iter().map(|s| matches(s.0)).sum();
+        model
+            .recall
+            .filter(|_| all > 0.0)
+            .map(|recall| recall * done / all)
+    }
+
     /// How many records a block of this key may have.
     pub fn most_of(&self, key: i64) -> u32 {
         let search = linkage::model::keys::search_of(key as u64);
