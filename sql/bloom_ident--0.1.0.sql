@@ -1906,6 +1906,12 @@ CREATE FUNCTION bloom_register_check(register regclass, repair boolean DEFAULT f
 COMMENT ON FUNCTION bloom_register_check(regclass, boolean) IS
     'compares what a register has with what a new one would have; with repair the keys are written anew, and closed blocks may open';
 
+CREATE FUNCTION bloom_register_refit(register regclass, model jsonb DEFAULT NULL, apply boolean DEFAULT false, min_probability float8 DEFAULT 0.5, options jsonb DEFAULT '{}')
+    RETURNS TABLE (change text, a text, b text, was float8, now float8)
+    VOLATILE PARALLEL UNSAFE ROWS 50 COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_refit_wrapper';
+COMMENT ON FUNCTION bloom_register_refit(regclass, jsonb, boolean, float8, jsonb) IS
+    'what another model, or one that is fitted anew, changes in a register; with apply it is the register''s from then on';
+
 CREATE FUNCTION bloom_register_guard(register regclass, min_probability float8, action text, VARIADIC options text[] DEFAULT '{}') RETURNS name
     VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_guard_wrapper';
 COMMENT ON FUNCTION bloom_register_guard(regclass, float8, text, text[]) IS

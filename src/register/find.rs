@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use base::Error;
-use linkage::model::keys::search_of;
 use pgrx::PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE;
 use pgrx::{pg_sys, IntoDatum};
 
+use super::key_table::KeyReader;
 use super::stored::Register;
 use super::texts::RecordTexts;
 use crate::models::{min_probability, object_of, reading_fields, record};
@@ -21,6 +21,9 @@ use pg::values::jsonb::jsonb_datum;
 use pg::values::text::Text;
 use pg::values::varlena::NewValue;
 use pg::{entry, relation, sql};
+
+/// Keys of records, by their bytes, with the first search that finds each.
+pub type BroughtTogether = BTreeMap<Vec<u8>, (pg_sys::Datum, usize)>;
 
 /// A record that a search brings together with the one that is looked for.
 pub struct Candidate {
@@ -162,27 +165,7 @@ impl Register {
     pub fn candidates(&self, keys: &[i64]) -> Vec<Candidate> {
         // SAFETY: a function runs with a snapshot.
         let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
-        let mut reader = self.keys.read(snapshot);
-        // By the bytes of the key, with the first search; in an order that does not depend on where rows are.
-        let mut ids: BTreeMap<Vec<u8>, (pg_sys::Datum, usize)> = BTreeMap::new();
-        for &key in keys {
-            let (most, mut of_block) = (self.most_of(key) as usize, Vec::new());
-            let mut is_open = true;
-            reader.each(key, |row| {
-                // SAFETY: of the key's type.
-                of_block.extend(row.id().map(|id| unsafe { self.key_type.copy(id) }));
-                is_open = row.id().is_some() && of_block.len() <= most;
-                is_open
-            });
-            if !is_open {
-                continue;
-            }
-            for id in of_block {
-                // SAFETY: a copy, in one piece.
-                let bytes = unsafe { self.key_type.bytes(id) };
-                ids.entry(bytes).or_insert((id, search_of(key as u64)));
-            }
-        }
+        let ids = self.brought_together(&mut self.read_keys(snapshot), keys);
         if ids.is_empty() {
             return Vec::new();
         }
@@ -213,5 +196,33 @@ impl Register {
         let session = Session::begin(true);
         reading_fields(|| session.each(&query, &[keys], |row| found.extend(candidate(row))));
         found
+    }
+
+    /// The keys of the records that have one of these keys in an open block, by their bytes, with the first search that
+    /// finds each.
+    pub fn brought_together(&self, reader: &mut KeyReader, keys: &[i64]) -> BroughtTogether {
+        // In an order that does not depend on where rows are.
+        let mut ids = BroughtTogether::new();
+        for &key in keys {
+            let (most, mut of_block) = (self.most_of(key) as usize, Vec::new());
+            let mut is_open = true;
+            reader.each(key, |row| {
+                // SAFETY: of the key's type.
+                of_block.extend(row.id().map(|id| unsafe { self.key_type.copy(id) }));
+                is_open = row.id().is_some() && of_block.len() <= most;
+                is_open
+            });
+            if !is_open {
+                continue;
+            }
+            for id in of_block {
+                // SAFETY: a copy, in one piece.
+                let bytes = unsafe { self.key_type.bytes(id) };
+                let search = self.search_of(key);
+                let first = &mut ids.entry(bytes).or_insert((id, search)).1;
+                *first = search.min(*first);
+            }
+        }
+        ids
     }
 }

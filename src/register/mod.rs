@@ -4,9 +4,11 @@
 //!   closed.
 //! - [`stored`]: a register as its tables say, and ready for use. [`key_table`]: rows by a key, without the
 //!   executor. [`key_type`]: values of the key.
+//! - [`row`]: the row of a register. [`options`]: those of its creation.
 //! - [`texts`]: the values of a row as the model reads them.
 //! - [`trigger`]: keeps the keys of every row that changes.
 //! - [`find`]: `bloom_register_match`. [`why`]: `bloom_register_why`. [`check`]: `bloom_register_check`.
+//! - [`refit`]: `bloom_register_refit`. [`refit_sample`]: the pairs that it changes, of some records.
 //!
 //! A block has the records that have a key in common. It is open as long as it has no more records than its search
 //! allows; then it is closed, which is a stored fact, and the search does not go by it any more.
@@ -17,6 +19,10 @@ mod fill;
 mod find;
 mod key_table;
 mod key_type;
+mod options;
+mod refit;
+mod refit_sample;
+mod row;
 mod stored;
 mod texts;
 mod trigger;

@@ -2,23 +2,26 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::rc::Rc;
 
 use base::{Error, Result};
-use linkage::model::keys::stored_key;
-use linkage::model::ReadyRecord;
+use linkage::model::keys::{search_of, stored_key, NUMBERS};
+use linkage::model::{ReadyRecord, MOST_SEARCHES};
+use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::{
-    ERRCODE_CARDINALITY_VIOLATION, ERRCODE_DATATYPE_MISMATCH, ERRCODE_INVALID_OBJECT_DEFINITION,
-    ERRCODE_INVALID_TABLE_DEFINITION, ERRCODE_UNDEFINED_COLUMN, ERRCODE_UNDEFINED_TABLE,
-    ERRCODE_WRONG_OBJECT_TYPE,
+    ERRCODE_DATATYPE_MISMATCH, ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_INVALID_TABLE_DEFINITION,
+    ERRCODE_UNDEFINED_COLUMN, ERRCODE_UNDEFINED_TABLE,
 };
-use pgrx::{pg_sys, FromDatum};
 
-use super::key_table::KeyTable;
+use super::key_table::{KeyReader, KeyTable};
 use super::key_type::KeyType;
+use super::options::Options;
+use super::row::{
+    check_sees_keys, not_restored, open_register, several_rows, FirstRow, StoredRow, Version,
+};
 use super::texts::{c_names, RowTexts};
-use crate::models::{field_columns, known_model_of, ForRecords, KnownModel};
+use crate::models::{field_columns, ForRecords, KnownModel};
 use crate::pairs::records::RecordColumn;
 use pg::catalog;
 use pg::catalog::changes::{self, Watch};
@@ -27,18 +30,6 @@ use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session_state::map_bytes;
 use pg::values::text::readable;
-use pg::{ffi, sql};
-
-/// The columns of a register's row.
-const COLUMNS: [&CStr; 7] = [
-    c"relation",
-    c"key",
-    c"model",
-    c"records",
-    c"types",
-    c"keys",
-    c"options",
-];
 
 /// What is known of a register.
 pub struct Register {
@@ -59,25 +50,16 @@ pub struct Register {
     /// For the number of records that is frozen in the register.
     pub of: Rc<ForRecords>,
     pub records: i64,
-    /// Of each search of the model, by number, how many records a block may have.
+    /// The number that each search of the model has in its keys. It stays when the model is replaced by one that has the same
+    /// search, wherever it has it.
+    pub numbers_in_keys: Vec<usize>,
+    /// Of each number in keys how many records a block may have.
     pub most: Vec<u32>,
+    pub options: Options,
     pub texts: RowTexts,
     /// The numbers of the columns that the model reads.
     pub numbers: Vec<i16>,
 }
-
-/// The row of a register.
-struct StoredRow {
-    relation: pg_sys::Oid,
-    key: CString,
-    model: Rc<KnownModel>,
-    records: i64,
-    types: Vec<pg_sys::Oid>,
-    keys: pg_sys::Oid,
-}
-
-/// A version of a register's row.
-type Version = (u32, u32, u16);
 
 /// A register that was used, and by which version of its row.
 struct Kept {
@@ -143,7 +125,10 @@ impl Register {
         register
     }
 
-    fn new(oid: pg_sys::Oid, row: StoredRow) -> Result<Register> {
+    /// What a row says.
+    ///
+    /// Errors: as [`Register::open`].
+    pub fn new(oid: pg_sys::Oid, row: StoredRow) -> Result<Register> {
         let name = catalog::name(oid);
         if catalog::kind(row.relation) != pg_sys::RELKIND_RELATION {
             let register = catalog::quoted(oid);
@@ -189,8 +174,13 @@ impl Register {
         let rows = rows_by_key(oid, &table, &key)?;
         let n = row.records as f64;
         let of = known.for_records(n, n * (n - 1.0) / 2.0);
-        let most = known.ready.model().searches.iter();
-        let most = most.map(|planned| planned.search.most()).collect();
+        let searches = &known.ready.model().searches;
+        let numbers_in_keys =
+            numbers_in_keys(&row.searches, searches.len()).ok_or_else(|| forged_numbers(&name))?;
+        let mut most = vec![0; NUMBERS];
+        for (&number, planned) in numbers_in_keys.iter().zip(searches) {
+            most[number] = planned.search.most();
+        }
         let texts = RowTexts::new(row.relation, table.form().reltype, columns);
         Ok(Register {
             oid,
@@ -203,7 +193,9 @@ impl Register {
             rows,
             of,
             records: row.records,
+            numbers_in_keys,
             most,
+            options: row.options,
             numbers: texts.numbers(row.relation),
             texts,
             known,
@@ -213,7 +205,9 @@ impl Register {
     /// The keys of a record, as they are stored, ascending, each once. A search's number is in its keys.
     pub fn keys_of<T: AsRef<str>>(&self, record: &[Option<T>]) -> Vec<i64> {
         let mut keys = Vec::new();
-        let each = |search: usize, key: u64| keys.push(stored_key(search, key) as i64);
+        let each = |search: usize, key: u64| {
+            keys.push(stored_key(self.numbers_in_keys[search], key) as i64);
+        };
         self.known
             .ready
             .keys(&self.of.keys, record, each)
@@ -298,50 +292,46 @@ impl Register {
 
     /// How many records a block of this key may have.
     pub fn most_of(&self, key: i64) -> u32 {
-        let search = linkage::model::keys::search_of(key as u64);
-        self.most.get(search).copied().unwrap_or(0)
+        self.most[search_of(key as u64)]
+    }
+
+    /// The number in the model of the search that a key is of.
+    pub fn search_of(&self, key: i64) -> usize {
+        let number = search_of(key as u64);
+        let mut numbers = self.numbers_in_keys.iter();
+        numbers.position(|&of| of == number).unwrap_or_default()
+    }
+
+    /// Opens the keys for a query.
+    ///
+    /// Errors: the snapshot is older than the keys, so that the query would find none.
+    pub fn read_keys(&self, snapshot: pg_sys::Snapshot) -> KeyReader {
+        // Whoever writes them all anew locks them: they stay as they are from here on.
+        let _locked = OpenRelation::table(self.keys.oid, pg_sys::AccessShareLock);
+        check_sees_keys(self.oid, snapshot);
+        self.keys.read(snapshot)
     }
 }
 
-fn open_register(oid: pg_sys::Oid) -> OpenRelation {
-    let kind = catalog::kind(oid);
-    if kind == 0 {
-        raise(&sql_error(
-            ERRCODE_UNDEFINED_TABLE,
-            format!("register with OID {} does not exist", oid.to_u32()),
-        ));
-    }
-    let is_register = kind == pg_sys::RELKIND_RELATION
-        && COLUMNS
-            .iter()
-            .all(|name| catalog::column(oid, name).is_some());
-    if !is_register {
-        raise(
-            &sql_error(
-                ERRCODE_WRONG_OBJECT_TYPE,
-                words!("\"{oid}\" is not a register"),
-            )
-            .hint("A register is a table that bloom_register_create() has made."),
-        );
-    }
-    OpenRelation::table(oid, pg_sys::AccessShareLock).keep_lock()
+/// The numbers of so many searches in keys; `None` if they cannot be.
+fn numbers_in_keys(stored: &[i32], searches: usize) -> Option<Vec<usize>> {
+    let mut is_taken = [false; MOST_SEARCHES];
+    let number = |&number: &i32| {
+        let number = usize::try_from(number).ok()?;
+        let is_free = !std::mem::replace(is_taken.get_mut(number)?, true);
+        is_free.then_some(number)
+    };
+    let numbers: Option<Vec<usize>> = stored.iter().map(number).collect();
+    numbers.filter(|numbers| numbers.len() == searches)
 }
 
-fn not_restored(oid: pg_sys::Oid) -> Error {
+fn forged_numbers(register: &CStr) -> Error {
     sql_error(
-        ERRCODE_CARDINALITY_VIOLATION,
-        words!("register \"{oid}\" has no row"),
+        ERRCODE_INVALID_OBJECT_DEFINITION,
+        words!("column \"searches\" of register \"{register}\" does not fit its model"),
     )
-    .detail("Its row says which table it is of, and by which model.")
-    .hint("Restore the data of the register before those of its table, or with triggers disabled.")
-}
-
-fn several_rows(oid: pg_sys::Oid) -> Error {
-    sql_error(
-        ERRCODE_CARDINALITY_VIOLATION,
-        words!("register \"{oid}\" has more than one row"),
-    )
-    .hint("Delete those that bloom_register_create() has not made.")
+    .detail("It has the number of each search in its keys.")
+    .hint("Drop the register by bloom_register_drop(), and make another one.")
 }
 
 fn lost_column(register: &CStr, table: pg_sys::Oid, column: &CStr) -> Error {
@@ -484,135 +474,4 @@ pub fn rows_by_key(
         index,
         equality: (equality, collation),
     })
-}
-
-/// The first row of a table that a snapshot sees.
-struct FirstRow<'t> {
-    table: &'t OpenRelation,
-    scan: pg_sys::TableScanDesc,
-    slot: *mut pg_sys::TupleTableSlot,
-}
-
-impl<'t> FirstRow<'t> {
-    fn of(table: &'t OpenRelation, snapshot: pg_sys::Snapshot) -> Option<FirstRow<'t>> {
-        let mut row = {
-            let none = std::ptr::null_mut();
-            // SAFETY: the table is open longer than the scan. The slot is made for it.
-            unsafe {
-                FirstRow {
-                    table,
-                    scan: ffi::table_beginscan(table.pointer(), snapshot, 0, none),
-                    slot: pg_sys::table_slot_create(table.pointer(), std::ptr::null_mut()),
-                }
-            }
-        };
-        row.has_another().then_some(row)
-    }
-
-    /// Goes to the next one.
-    fn has_another(&mut self) -> bool {
-        let forward = pg_sys::ScanDirection::ForwardScanDirection;
-        // SAFETY: the scan has begun, and the slot is one of its table.
-        unsafe { ffi::table_scan_getnextslot(self.scan, forward, self.slot) }
-    }
-
-    fn version(&self) -> Version {
-        let mut null = false;
-        // SAFETY: the slot holds a row with system columns.
-        unsafe {
-            let number = pg_sys::MinTransactionIdAttributeNumber;
-            let inserter = pg_sys::slot_getsysattr(self.slot, number, &mut null).value() as u32;
-            let tid = (*self.slot).tts_tid;
-            let block = u32::from(tid.ip_blkid.bi_hi) << 16 | u32::from(tid.ip_blkid.bi_lo);
-            (inserter, block, tid.ip_posid)
-        }
-    }
-
-    /// Errors: a value is NULL.
-    fn value(&self, name: &CStr) -> pg_sys::Datum {
-        let oid = self.table.rd_id;
-        let number = catalog::column(oid, name).unwrap_or_default();
-        let mut null = false;
-        // SAFETY: the slot holds a row; the server refuses the number of a column that there is not.
-        let value = unsafe { pg_sys::slot_getattr(self.slot, number.into(), &mut null) };
-        if null {
-            raise(&sql_error(
-                ERRCODE_INVALID_OBJECT_DEFINITION,
-                words!("column \"{name}\" of register \"{oid}\" is null"),
-            ));
-        }
-        value
-    }
-
-    /// Errors: the column is of another type.
-    fn of_type(&self, oid: pg_sys::Oid, name: &CStr, wanted: pg_sys::Oid) -> pg_sys::Datum {
-        let number = catalog::column(oid, name).unwrap_or_default();
-        if catalog::column_type(oid, number) != wanted {
-            raise(
-                &sql_error(
-                    ERRCODE_WRONG_OBJECT_TYPE,
-                    words!("\"{oid}\" is not a register"),
-                )
-                .hint("A register is a table that bloom_register_create() has made."),
-            );
-        }
-        self.value(name)
-    }
-
-    /// The table of the register, and that of its keys.
-    fn tables(&self, oid: pg_sys::Oid) -> [pg_sys::Oid; 2] {
-        [c"relation", c"keys"].map(|name| {
-            let value = self.of_type(oid, name, pg_sys::REGCLASSOID).value();
-            pg_sys::Oid::from(value as u32)
-        })
-    }
-
-    fn read(&self, oid: pg_sys::Oid) -> StoredRow {
-        let of_type = |name: &CStr, wanted: pg_sys::Oid| self.of_type(oid, name, wanted);
-        let [relation, keys] = self.tables(oid);
-        // SAFETY: the values are of the types that were checked, and are copied.
-        unsafe {
-            let types = of_type(c"types", pg_sys::REGTYPEARRAYOID);
-            StoredRow {
-                relation,
-                key: CStr::from_ptr(of_type(c"key", pg_sys::NAMEOID).cast_mut_ptr()).to_owned(),
-                model: known_model_of(of_type(c"model", pg_sys::JSONBOID)).0,
-                records: of_type(c"records", pg_sys::INT8OID).value() as i64,
-                types: Vec::from_datum(types, false).unwrap_or_default(),
-                keys,
-            }
-        }
-    }
-}
-
-impl Drop for FirstRow<'_> {
-    fn drop(&mut self) {
-        // After an error the server ends the scan, and frees the slot with its memory.
-        if !std::thread::panicking() {
-            // SAFETY: both were made by `of`, and only this ends them.
-            unsafe {
-                ffi::table_endscan(self.scan);
-                pg_sys::ExecDropSingleTupleTableSlot(self.slot);
-            }
-        }
-    }
-}
-
-/// The table of a register and that of its keys, as its row says, whatever has become of them; `None` without a row.
-///
-/// Errors: it is no register; it has several rows.
-pub fn tables_of(oid: pg_sys::Oid) -> Option<[pg_sys::Oid; 2]> {
-    let table = open_register(oid);
-    // SAFETY: a function runs with a snapshot.
-    let mut row = FirstRow::of(&table, unsafe { pg_sys::GetActiveSnapshot() })?;
-    let stored = row.tables(oid);
-    if row.has_another() {
-        raise(&several_rows(oid));
-    }
-    Some(stored)
-}
-
-/// The statement that makes a register's row.
-pub fn row_statement(register: pg_sys::Oid) -> pg::sql::Sql {
-    sql!("INSERT INTO {register} (relation, key, model, records, types, keys, options) VALUES ($1, $2, $3, $4, $5, $6, $7)")
 }

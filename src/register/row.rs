@@ -1,0 +1,286 @@
+//! The row of a register: which table it is of, by which model, and which version of it a snapshot sees.
+
+use std::ffi::{CStr, CString};
+use std::rc::Rc;
+
+use base::Error;
+use pgrx::PgSqlErrorCode::{
+    ERRCODE_CARDINALITY_VIOLATION, ERRCODE_INVALID_OBJECT_DEFINITION,
+    ERRCODE_T_R_SERIALIZATION_FAILURE, ERRCODE_UNDEFINED_TABLE, ERRCODE_WRONG_OBJECT_TYPE,
+};
+use pgrx::{pg_sys, FromDatum};
+
+use super::options::Options;
+use crate::models::{known_model_of, KnownModel};
+use pg::catalog;
+use pg::error::{raise, sql_error};
+use pg::message::words;
+use pg::relation::OpenRelation;
+use pg::values::jsonb::json_text;
+use pg::{ffi, sql};
+
+/// The columns of a register's row.
+const COLUMNS: [&CStr; 9] = [
+    c"relation",
+    c"key",
+    c"model",
+    c"records",
+    c"types",
+    c"keys",
+    c"options",
+    c"searches",
+    c"filled",
+];
+
+/// The row of a register.
+pub struct StoredRow {
+    pub relation: pg_sys::Oid,
+    pub key: CString,
+    pub model: Rc<KnownModel>,
+    pub records: i64,
+    pub types: Vec<pg_sys::Oid>,
+    pub keys: pg_sys::Oid,
+    pub options: Options,
+    /// The number that each search of the model has in its keys.
+    pub searches: Vec<i32>,
+}
+
+/// A version of a register's row.
+pub type Version = (u32, u32, u16);
+
+pub fn open_register(oid: pg_sys::Oid) -> OpenRelation {
+    let kind = catalog::kind(oid);
+    if kind == 0 {
+        raise(&sql_error(
+            ERRCODE_UNDEFINED_TABLE,
+            format!("register with OID {} does not exist", oid.to_u32()),
+        ));
+    }
+    let is_register = kind == pg_sys::RELKIND_RELATION
+        && COLUMNS
+            .iter()
+            .all(|name| catalog::column(oid, name).is_some());
+    if !is_register {
+        raise(
+            &sql_error(
+                ERRCODE_WRONG_OBJECT_TYPE,
+                words!("\"{oid}\" is not a register"),
+            )
+            .hint("A register is a table that bloom_register_create() has made."),
+        );
+    }
+    OpenRelation::table(oid, pg_sys::AccessShareLock).keep_lock()
+}
+
+pub fn not_restored(oid: pg_sys::Oid) -> Error {
+    sql_error(
+        ERRCODE_CARDINALITY_VIOLATION,
+        words!("register \"{oid}\" has no row"),
+    )
+    .detail("Its row says which table it is of, and by which model.")
+    .hint("Restore the data of the register before those of its table, or with triggers disabled.")
+}
+
+pub fn several_rows(oid: pg_sys::Oid) -> Error {
+    sql_error(
+        ERRCODE_CARDINALITY_VIOLATION,
+        words!("register \"{oid}\" has more than one row"),
+    )
+    .hint("Delete those that bloom_register_create() has not made.")
+}
+
+/// The first row of a table that a snapshot sees.
+pub struct FirstRow<'t> {
+    table: &'t OpenRelation,
+    scan: pg_sys::TableScanDesc,
+    slot: *mut pg_sys::TupleTableSlot,
+}
+
+impl<'t> FirstRow<'t> {
+    pub fn of(table: &'t OpenRelation, snapshot: pg_sys::Snapshot) -> Option<FirstRow<'t>> {
+        let mut row = {
+            let none = std::ptr::null_mut();
+            // SAFETY: the table is open longer than the scan. The slot is made for it.
+            unsafe {
+                FirstRow {
+                    table,
+                    scan: ffi::table_beginscan(table.pointer(), snapshot, 0, none),
+                    slot: pg_sys::table_slot_create(table.pointer(), std::ptr::null_mut()),
+                }
+            }
+        };
+        row.has_another().then_some(row)
+    }
+
+    /// Goes to the next one.
+    pub fn has_another(&mut self) -> bool {
+        let forward = pg_sys::ScanDirection::ForwardScanDirection;
+        // SAFETY: the scan has begun, and the slot is one of its table.
+        unsafe { ffi::table_scan_getnextslot(self.scan, forward, self.slot) }
+    }
+
+    pub fn version(&self) -> Version {
+        let mut null = false;
+        // SAFETY: the slot holds a row with system columns.
+        unsafe {
+            let number = pg_sys::MinTransactionIdAttributeNumber;
+            let inserter = pg_sys::slot_getsysattr(self.slot, number, &mut null).value() as u32;
+            let tid = (*self.slot).tts_tid;
+            let block = u32::from(tid.ip_blkid.bi_hi) << 16 | u32::from(tid.ip_blkid.bi_lo);
+            (inserter, block, tid.ip_posid)
+        }
+    }
+
+    /// Whether it is the newest version, as far as that is committed.
+    fn is_live(&self) -> bool {
+        // SAFETY: the slot holds a row of the table, which is open. SnapshotSelf is a constant of the server's.
+        unsafe {
+            let now = &raw mut pg_sys::SnapshotSelfData;
+            pg_sys::table_tuple_satisfies_snapshot(self.table.pointer(), self.slot, now)
+        }
+    }
+
+    /// How often all keys of the register have been written at once.
+    fn filled(&self) -> i64 {
+        let value = self.of_type(self.table.rd_id, c"filled", pg_sys::INT8OID);
+        value.value() as i64
+    }
+
+    /// Errors: a value is NULL.
+    fn value(&self, name: &CStr) -> pg_sys::Datum {
+        let oid = self.table.rd_id;
+        let number = catalog::column(oid, name).unwrap_or_default();
+        let mut null = false;
+        // SAFETY: the slot holds a row; the server refuses the number of a column that there is not.
+        let value = unsafe { pg_sys::slot_getattr(self.slot, number.into(), &mut null) };
+        if null {
+            raise(&sql_error(
+                ERRCODE_INVALID_OBJECT_DEFINITION,
+                words!("column \"{name}\" of register \"{oid}\" is null"),
+            ));
+        }
+        value
+    }
+
+    /// Errors: the column is of another type.
+    fn of_type(&self, oid: pg_sys::Oid, name: &CStr, wanted: pg_sys::Oid) -> pg_sys::Datum {
+        let number = catalog::column(oid, name).unwrap_or_default();
+        if catalog::column_type(oid, number) != wanted {
+            raise(
+                &sql_error(
+                    ERRCODE_WRONG_OBJECT_TYPE,
+                    words!("\"{oid}\" is not a register"),
+                )
+                .hint("A register is a table that bloom_register_create() has made."),
+            );
+        }
+        self.value(name)
+    }
+
+    /// The table of the register, and that of its keys.
+    fn tables(&self, oid: pg_sys::Oid) -> [pg_sys::Oid; 2] {
+        [c"relation", c"keys"].map(|name| {
+            let value = self.of_type(oid, name, pg_sys::REGCLASSOID).value();
+            pg_sys::Oid::from(value as u32)
+        })
+    }
+
+    pub fn read(&self, oid: pg_sys::Oid) -> StoredRow {
+        let of_type = |name: &CStr, wanted: pg_sys::Oid| self.of_type(oid, name, wanted);
+        let [relation, keys] = self.tables(oid);
+        // SAFETY: the values are of the types that were checked, and are copied.
+        unsafe {
+            let types = of_type(c"types", pg_sys::REGTYPEARRAYOID);
+            let searches = of_type(c"searches", pg_sys::INT4ARRAYOID);
+            StoredRow {
+                relation,
+                key: CStr::from_ptr(of_type(c"key", pg_sys::NAMEOID).cast_mut_ptr()).to_owned(),
+                model: known_model_of(of_type(c"model", pg_sys::JSONBOID)).0,
+                records: of_type(c"records", pg_sys::INT8OID).value() as i64,
+                types: Vec::from_datum(types, false).unwrap_or_default(),
+                keys,
+                options: Options::read(&json_text(of_type(c"options", pg_sys::JSONBOID))),
+                searches: Vec::from_datum(searches, false).unwrap_or_default(),
+            }
+        }
+    }
+}
+
+impl Drop for FirstRow<'_> {
+    fn drop(&mut self) {
+        // After an error the server ends the scan, and frees the slot with its memory.
+        if !std::thread::panicking() {
+            // SAFETY: both were made by `of`, and only this ends them.
+            unsafe {
+                ffi::table_endscan(self.scan);
+                pg_sys::ExecDropSingleTupleTableSlot(self.slot);
+            }
+        }
+    }
+}
+
+/// The table of a register and that of its keys, as its row says, whatever has become of them; `None` without a row.
+///
+/// Errors: it is no register; it has several rows.
+pub fn tables_of(oid: pg_sys::Oid) -> Option<[pg_sys::Oid; 2]> {
+    let table = open_register(oid);
+    // SAFETY: a function runs with a snapshot.
+    let mut row = FirstRow::of(&table, unsafe { pg_sys::GetActiveSnapshot() })?;
+    let stored = row.tables(oid);
+    if row.has_another() {
+        raise(&several_rows(oid));
+    }
+    Some(stored)
+}
+
+/// Errors: a snapshot is older than the keys of a register, so that it does not see them. Who holds a lock on their table
+/// knows that this stays so.
+pub fn check_sees_keys(oid: pg_sys::Oid, snapshot: pg_sys::Snapshot) {
+    let table = open_register(oid);
+    let seen = FirstRow::of(&table, snapshot);
+    if seen.as_ref().is_some_and(FirstRow::is_live) {
+        return;
+    }
+    // SAFETY: the snapshot is registered as long as it is used; a look at a variable of the server.
+    let (is_same, has_written) = unsafe {
+        let latest = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
+        let filled = |row: &FirstRow<'_>| row.filled();
+        let now = FirstRow::of(&table, latest).map(|row| filled(&row));
+        pg_sys::UnregisterSnapshot(latest);
+        let has_written = pg_sys::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId;
+        (now == seen.as_ref().map(filled), has_written)
+    };
+    // Keys that were replaced one by one are there for the snapshot; but what this transaction has written since has the new
+    // ones only.
+    if is_same && !has_written {
+        return;
+    }
+    raise(
+        &sql_error(
+            ERRCODE_T_R_SERIALIZATION_FAILURE,
+            words!("could not read register \"{oid}\", as its keys are younger than the snapshot of the query"),
+        )
+        .detail("bloom_register_check() has mended it, or bloom_register_refit() has given it another model.")
+        .hint("The transaction might succeed if it is retried."),
+    );
+}
+
+/// The statement that makes a register's row.
+pub fn row_statement(register: pg_sys::Oid) -> pg::sql::Sql {
+    sql!(
+        "INSERT INTO {register} (relation, key, model, records, types, keys, options, searches) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
+    )
+}
+
+/// The statement that gives a register another model.
+pub fn model_statement(register: pg_sys::Oid) -> pg::sql::Sql {
+    sql!(
+        "UPDATE {register} SET model = $1, records = $2, types = $3, searches = $4, made = pg_catalog.now()"
+    )
+}
+
+/// The statement that says that all keys were written at once.
+pub fn filled_statement(register: pg_sys::Oid) -> pg::sql::Sql {
+    sql!("UPDATE {register} SET filled = filled OPERATOR(pg_catalog.+) 1")
+}
