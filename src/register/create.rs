@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString};
 
+use base::Error;
 use pgrx::PgSqlErrorCode::{
     ERRCODE_ACTIVE_SQL_TRANSACTION, ERRCODE_DUPLICATE_TABLE, ERRCODE_FEATURE_NOT_SUPPORTED,
     ERRCODE_INSUFFICIENT_PRIVILEGE, ERRCODE_INVALID_NAME, ERRCODE_WRONG_OBJECT_TYPE,
@@ -10,6 +11,7 @@ use pgrx::{pg_sys, IntoDatum};
 
 use super::fill::{by_owner, empty, fill, without_row_security};
 use super::options::Options;
+use super::prefix::Names;
 use super::row::{filled_statement, row_statement, tables_of};
 use super::stored::{rows_by_key, Register};
 use super::texts::c_names;
@@ -61,6 +63,12 @@ fn bloom_register_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     check_key(table, &key);
     let types = types_of(table, &key, &known);
     let options = Options::parse(&arguments.jsonb(4)).or_raise();
+    if options.prefix && Names::of(known.ready.model()).is_none() {
+        raise(
+            &Error::invalid("option \"prefix\" is given, and the model has no names")
+                .hint("Fit a model with a field of kind name."),
+        );
+    }
     let session = Session::begin(false);
     let register = make_tables(&session, table, (&schema, &name), &key, persistence);
     let records = options.records;

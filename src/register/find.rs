@@ -36,13 +36,13 @@ pub struct Candidate {
     search: usize,
 }
 
-/// `(register regclass, record jsonb, min_probability float8, "limit" integer) RETURNS TABLE (key text,
+/// `(register regclass, record jsonb, min_probability float8, "limit" integer, prefix boolean) RETURNS TABLE (key text,
 /// probability float8, bits float8, search integer)`
 ///
-/// `(register regclass, record text, min_probability float8, "limit" integer) RETURNS TABLE (key text,
+/// `(register regclass, record text, min_probability float8, "limit" integer, prefix boolean) RETURNS TABLE (key text,
 /// probability float8, bits float8, search integer)`
 ///
-/// `(register regclass, record anyelement, min_probability float8, "limit" integer) RETURNS TABLE (key text,
+/// `(register regclass, record anyelement, min_probability float8, "limit" integer, prefix boolean) RETURNS TABLE (key text,
 /// probability float8, bits float8, search integer)`
 #[entry(stable, called_on_null, parallel_restricted)]
 fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
@@ -61,9 +61,22 @@ fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     }
     let asked = record(arguments, 1, &register.known, &object);
     let own = register.own_key(&object);
+    let most = limit.map_or(usize::MAX, |limit| limit as usize);
+    if arguments.datum(4).is_some() && arguments.boolean(4) {
+        let Some(begun) = register.begun(&asked) else {
+            register.tell_more();
+            return NewValue(pg_sys::Datum::null());
+        };
+        let others = begun.iter().map(|begun| &begun.candidate);
+        let others = others.filter(|other| own.as_deref() != Some(&other.json[..]));
+        for candidate in others.take(most) {
+            rows.make(|| Some([Some(text_datum(&candidate.key)), None, None, None]));
+        }
+        return NewValue(pg_sys::Datum::null());
+    }
     let mut found = Vec::new();
     let mut prepared = register.prepared(&asked);
-    for candidate in register.candidates(&register.keys_of(&asked)) {
+    for candidate in register.candidates(&register.search_keys_of(&asked)) {
         if own.as_deref() == Some(&candidate.json[..]) {
             continue;
         }
@@ -75,7 +88,6 @@ fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     found.sort_by(|(a, of_a), (b, of_b)| {
         (b.bits.total_cmp(&a.bits)).then_with(|| of_a.key.cmp(&of_b.key))
     });
-    let most = limit.map_or(usize::MAX, |limit| limit as usize);
     for (score, candidate) in found.iter().take(most) {
         rows.make(|| {
             Some([

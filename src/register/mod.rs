@@ -7,7 +7,8 @@
 //! - [`row`]: the row of a register. [`options`]: those of its creation.
 //! - [`texts`]: the values of a row as the model reads them.
 //! - [`trigger`]: keeps the keys of every row that changes.
-//! - [`find`]: `bloom_register_match`. [`why`]: `bloom_register_why`. [`check`]: `bloom_register_check`.
+//! - [`find`]: `bloom_register_match`. [`prefix`]: the same for names as they are typed. [`why`]:
+//!   `bloom_register_why`. [`check`]: `bloom_register_check`.
 //! - [`refit`]: `bloom_register_refit`. [`refit_sample`]: the pairs that it changes, of some records.
 //!
 //! A block has the records that have a key in common. It is open as long as it has no more records than its search
@@ -20,6 +21,7 @@ mod find;
 mod key_table;
 mod key_type;
 mod options;
+mod prefix;
 mod refit;
 mod refit_sample;
 mod row;

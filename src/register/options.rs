@@ -10,6 +10,8 @@ use pg::error::OrRaise;
 pub struct Options {
     /// For how many records the model is to be used.
     pub records: Option<i64>,
+    /// Names are found by their beginnings, too.
+    pub prefix: bool,
 }
 
 impl Options {
@@ -24,11 +26,12 @@ impl Options {
         for (name, value) in members(json)? {
             match name.as_str() {
                 "records" => options.records = Some(records(&value)?),
+                "prefix" => options.prefix = flag(&value)?,
                 _ => {
                     return Err(Error::invalid(format!(
                         "unrecognized option \"{name}\" of a register"
                     ))
-                    .detail("The option is \"records\"."))
+                    .detail("The options are \"records\" and \"prefix\"."))
                 }
             }
         }
@@ -48,5 +51,13 @@ pub fn records(value: &Value) -> Result<i64> {
     number.ok_or_else(|| {
         let message = format!("option \"records\" of a register cannot be {value}");
         Error::invalid(message).detail("It is a number of records, 2 or more.")
+    })
+}
+
+/// Errors: the value is neither true nor false.
+fn flag(value: &Value) -> Result<bool> {
+    value.as_bool().ok_or_else(|| {
+        Error::invalid(format!("option \"prefix\" of a register cannot be {value}"))
+            .detail("It is true or false.")
     })
 }

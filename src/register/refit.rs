@@ -14,6 +14,7 @@ use super::check::open_locked;
 use super::create::{check_owner, check_snapshot, count_records, int4s, regtypes, types_of};
 use super::fill::{by_owner, each_block, each_record, without_row_security, BlockWriter};
 use super::options::{members, records};
+use super::prefix;
 use super::refit_sample::{Sample, Sampled};
 use super::row::{model_statement, StoredRow};
 use super::stored::Register;
@@ -192,9 +193,18 @@ impl Refit {
                 .map(|search| register.numbers_in_keys[search])
                 .collect()
         };
+        let mut gone = in_keys(was, &|search| kept.values().any(|old| old == search));
+        let mut new = in_keys(&now, &|search| kept.contains_key(search));
+        match (&was.names, &now.names) {
+            (Some(old), Some(names)) if names.have_keys_of(old) => (),
+            (old, names) => {
+                gone.extend(old.iter().map(|_| prefix::NUMBER));
+                new.extend(names.iter().map(|_| prefix::NUMBER));
+            }
+        }
         Refit {
-            gone: in_keys(was, &|search| kept.values().any(|old| old == search)),
-            new: in_keys(&now, &|search| kept.contains_key(search)),
+            gone,
+            new,
             was: Rc::clone(was),
             now,
             kept,
@@ -357,6 +367,11 @@ impl Refit {
                 let name = format!("search goes: {}", meaning(&self.was, search));
                 changes.push(number(&name, of(&counts.was, in_keys), 0));
             }
+        }
+        if self.was.options.prefix {
+            let beginnings = |rows| of(rows, prefix::NUMBER);
+            let (was, now) = (beginnings(&counts.was), beginnings(&counts.now));
+            changes.push(number("beginnings of names", was, now));
         }
         changes.extend([
             number("keys", all(&counts.was), all(&counts.now)),

@@ -84,7 +84,10 @@ impl<'r> Sample<'r> {
             // SAFETY: of the key's type.
             let id = session.in_callers_memory(|| unsafe { was.key_type.copy(id) });
             let texts = BothTexts::of(was, now, row)?;
-            let keys = (was.keys_of(&texts.was), now.keys_of(&texts.now));
+            let keys = (
+                was.search_keys_of(&texts.was),
+                now.search_keys_of(&texts.now),
+            );
             keys.1.iter().for_each(|&key| {
                 seen.insert(key, Vec::new());
             });

@@ -17,6 +17,7 @@ use pgrx::PgSqlErrorCode::{
 use super::key_table::{KeyReader, KeyTable};
 use super::key_type::KeyType;
 use super::options::Options;
+use super::prefix::{self, Names};
 use super::row::{
     check_sees_keys, not_restored, open_register, several_rows, FirstRow, StoredRow, Version,
 };
@@ -59,6 +60,8 @@ pub struct Register {
     pub texts: RowTexts,
     /// The numbers of the columns that the model reads.
     pub numbers: Vec<i16>,
+    /// The names that are found by their beginnings, if any are.
+    pub names: Option<Names>,
 }
 
 /// A register that was used, and by which version of its row.
@@ -181,6 +184,11 @@ impl Register {
         for (&number, planned) in numbers_in_keys.iter().zip(searches) {
             most[number] = planned.search.most();
         }
+        let model = known.ready.model();
+        let names = row.options.prefix.then(|| Names::of(model)).flatten();
+        if names.is_some() {
+            most[prefix::NUMBER] = prefix::MOST;
+        }
         let texts = RowTexts::new(row.relation, table.form().reltype, columns);
         Ok(Register {
             oid,
@@ -198,12 +206,24 @@ impl Register {
             options: row.options,
             numbers: texts.numbers(row.relation),
             texts,
+            names,
             known,
         })
     }
 
-    /// The keys of a record, as they are stored, ascending, each once. A search's number is in its keys.
+    /// The keys of a record, as they are stored, ascending, each once: those of the searches, and of beginnings of names.
     pub fn keys_of<T: AsRef<str>>(&self, record: &[Option<T>]) -> Vec<i64> {
+        let mut keys = self.search_keys_of(record);
+        if let Some(names) = &self.names {
+            names.keys(&self.known.ready, record, |key| keys.push(key));
+            keys.sort_unstable();
+            keys.dedup();
+        }
+        keys
+    }
+
+    /// Those of the searches. A search's number is in its keys.
+    pub fn search_keys_of<T: AsRef<str>>(&self, record: &[Option<T>]) -> Vec<i64> {
         let mut keys = Vec::new();
         let each = |search: usize, key: u64| {
             keys.push(stored_key(self.numbers_in_keys[search], key) as i64);

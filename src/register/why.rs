@@ -102,7 +102,7 @@ impl Register {
             });
             is_open
         };
-        let (of_a, of_b) = (self.keys_of(a), self.keys_of(b));
+        let (of_a, of_b) = (self.search_keys_of(a), self.search_keys_of(b));
         let common: Vec<i64> = of_a
             .into_iter()
             .filter(|key| of_b.binary_search(key).is_ok())

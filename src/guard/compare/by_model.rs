@@ -63,7 +63,7 @@ impl Comparator for ModelComparator {
     fn prepare<'a>(&'a self, row: ComparedRow<'a>) -> Option<Box<dyn PreparedRow + 'a>> {
         let register = Register::latest(self.register, row.row.table_oid()).or_raise();
         let record = register.texts.of_row(row.row);
-        let keys = register.keys_of(&record);
+        let keys = register.search_keys_of(&record);
         if keys.is_empty() {
             return None;
         }
