@@ -29,7 +29,7 @@ pub const MOST: u32 = 100;
 
 /// Letters of a name's beginnings that have keys, and of those of two names at once.
 const LETTERS: [usize; 4] = [2, 3, 4, 6];
-const OF_TWO: [[usize; 2]; 3] = [[3, 3], [6, 1], [1, 6]];
+const OF_TWO: [[usize; 2]; 4] = [[3, 3], [4, 4], [6, 1], [1, 6]];
 
 /// The names of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
