@@ -1882,22 +1882,22 @@ CREATE FUNCTION bloom_register_drop(register regclass) RETURNS void
 COMMENT ON FUNCTION bloom_register_drop(regclass) IS
     'drops a register with its keys and its triggers; the records stay';
 
-CREATE FUNCTION bloom_register_match(register regclass, record jsonb, min_probability float8 DEFAULT 0.5, "limit" integer DEFAULT 10)
+CREATE FUNCTION bloom_register_match(register regclass, record jsonb, min_probability float8 DEFAULT 0.5, "limit" integer DEFAULT 10, prefix boolean DEFAULT false)
     RETURNS TABLE (key text, probability float8, bits float8, search integer)
     STABLE PARALLEL RESTRICTED ROWS 3 COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_match_wrapper';
-COMMENT ON FUNCTION bloom_register_match(regclass, jsonb, float8, integer) IS
-    'the records of a register that are the same as one, a JSON object, by its model and searches, best first, with the first search that finds each; a record of the same key is left out';
+COMMENT ON FUNCTION bloom_register_match(regclass, jsonb, float8, integer, boolean) IS
+    'the records of a register that are the same as one, a JSON object, by its model and searches, best first, with the first search that finds each; with prefix those whose names begin so; a record of the same key is left out';
 
-CREATE FUNCTION bloom_register_match(register regclass, record text, min_probability float8 DEFAULT 0.5, "limit" integer DEFAULT 10)
+CREATE FUNCTION bloom_register_match(register regclass, record text, min_probability float8 DEFAULT 0.5, "limit" integer DEFAULT 10, prefix boolean DEFAULT false)
     RETURNS TABLE (key text, probability float8, bits float8, search integer)
     STABLE PARALLEL RESTRICTED ROWS 3 COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_match_wrapper';
-COMMENT ON FUNCTION bloom_register_match(regclass, text, float8, integer) IS
+COMMENT ON FUNCTION bloom_register_match(regclass, text, float8, integer, boolean) IS
     'the same for a record whose JSON is given as text';
 
-CREATE FUNCTION bloom_register_match(register regclass, record anyelement, min_probability float8 DEFAULT 0.5, "limit" integer DEFAULT 10)
+CREATE FUNCTION bloom_register_match(register regclass, record anyelement, min_probability float8 DEFAULT 0.5, "limit" integer DEFAULT 10, prefix boolean DEFAULT false)
     RETURNS TABLE (key text, probability float8, bits float8, search integer)
     STABLE PARALLEL RESTRICTED ROWS 3 COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_match_wrapper';
-COMMENT ON FUNCTION bloom_register_match(regclass, anyelement, float8, integer) IS
+COMMENT ON FUNCTION bloom_register_match(regclass, anyelement, float8, integer, boolean) IS
     'the same for a row of a table, whose columns have the names of the model''s fields';
 
 CREATE FUNCTION bloom_register_why(register regclass, a text, b text)
@@ -1911,6 +1911,12 @@ CREATE FUNCTION bloom_register_check(register regclass, repair boolean DEFAULT f
     VOLATILE PARALLEL UNSAFE ROWS 8 COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_check_wrapper';
 COMMENT ON FUNCTION bloom_register_check(regclass, boolean) IS
     'compares what a register has with what a new one would have; with repair the keys are written anew, and closed blocks may open';
+
+CREATE FUNCTION bloom_register_refit(register regclass, model jsonb DEFAULT NULL, apply boolean DEFAULT false, min_probability float8 DEFAULT 0.5, options jsonb DEFAULT '{}')
+    RETURNS TABLE (change text, a text, b text, was float8, now float8)
+    VOLATILE PARALLEL UNSAFE ROWS 50 COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_refit_wrapper';
+COMMENT ON FUNCTION bloom_register_refit(regclass, jsonb, boolean, float8, jsonb) IS
+    'what another model, or one that is fitted anew, changes in a register; with apply it is the register''s from then on';
 
 CREATE FUNCTION bloom_register_guard(register regclass, min_probability float8, action text, VARIADIC options text[] DEFAULT '{}') RETURNS name
     VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_register_guard_wrapper';

@@ -83,7 +83,31 @@ unsafe fn of_register(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum>
     // in the schema of the table, whatever that is called
     let name = catalog::quoted_column(&catalog::name(register.oid));
     arguments.extend([c"register".to_owned(), name]);
-    create(register.relation, &arguments, function)
+    let trigger = create(register.relation, &arguments, function)?;
+    notify_of_recall(&register);
+    Ok(trigger)
+}
+
+/// Says how much the guard will find, as far as its register's model knows. Who may not read the table does not learn it.
+fn notify_of_recall(register: &Register) {
+    let may_read = may_read_columns(register.relation, &register.numbers, current_user());
+    let Some(recall) = register.expected_recall().filter(|_| may_read) else {
+        return;
+    };
+    // Not rounded up to all of them, which no search can promise.
+    let percent = format!("{:.1}", (1000.0 * recall).floor() / 10.0);
+    let fitted = register.known.ready.model().records;
+    sql_error(
+        ERRCODE_SUCCESSFUL_COMPLETION,
+        words!(
+            "the searches of register \"{register.oid}\" find {percent} % of the pairs of one person, as the model expects"
+        ),
+    )
+    .detail(format!(
+        "The fit has estimated it by the pairs that they found in {fitted} records, and nobody has seen what they miss: it is \
+         rather too much than too little."
+    ))
+    .send(PgLogLevel::NOTICE);
 }
 
 /// # Safety

@@ -1,14 +1,16 @@
 //! `bloom_model_fit` and `bloom_model_fit_linkage`: a model of the records of one table, or of pairs of two.
 
+use std::ffi::CString;
+
 use base::error::shortened;
 use base::range::counted;
 use base::Error;
 use linkage::model::json::{write_model, write_things};
 use linkage::model::things::OneToOne;
-use linkage::model::{column_names, doubts, FieldModel, MatchModel, Status};
+use linkage::model::{column_names, doubts, FieldModel, LeftOut, MatchModel, Status};
 use pgrx::pg_sys;
 
-use super::fields::wishes;
+use super::fields::{wishes, FieldWish};
 use super::fit_model::fit;
 use super::fit_records::{FitFields, FitRecords};
 use super::options::ModelOptions;
@@ -17,6 +19,7 @@ use super::things;
 use super::warnings;
 use crate::models::records::labels::Labels;
 use crate::models::records::read::Table;
+use crate::pairs::records::Records;
 use pg::budget::Budget;
 
 use pg::entry;
@@ -108,14 +111,7 @@ fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> New
         are_things: one_to_one.is_some(),
     };
     let mut records = FitRecords::read(&tables, fields, memory, job);
-    if records.fields.is_empty() {
-        let n = records.prepared.store.records;
-        raise(
-            &Error::invalid("no field has values to learn from")
-                .detail(format!("There are {n} records."))
-                .hint("Fit the model to a table with records, or name fields that have values."),
-        );
-    }
+    check_fields(&records);
     if let Some(one_to_one) = one_to_one {
         let warned = std::mem::take(&mut records.warnings);
         let mut model = things::fit(records, one_to_one, left_out, memory);
@@ -124,14 +120,73 @@ fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> New
         things::tell(&model);
         return NewValue(jsonb_datum(&write_things(&model).or_raise()));
     }
+    let model = of_people(records, left_out, memory, personal.is_some());
+    NewValue(jsonb_datum(&write_model(&model).or_raise()))
+}
+
+/// Errors: no field has values.
+fn check_fields(records: &FitRecords) {
+    if records.fields.is_empty() {
+        let n = records.prepared.store.records;
+        raise(
+            &Error::invalid("no field has values to learn from")
+                .detail(format!("There are {n} records."))
+                .hint("Fit the model to a table with records, or name fields that have values."),
+        );
+    }
+}
+
+/// A model that says of each pair by itself what it is.
+fn of_people(
+    mut records: FitRecords,
+    left_out: Vec<LeftOut>,
+    memory: usize,
+    personal_given: bool,
+) -> MatchModel {
     let (mut model, recall) = fit(&mut records, left_out, memory);
-    set_status(&mut model, personal.is_some());
+    set_status(&mut model, personal_given);
     let mut warned = std::mem::take(&mut records.warnings);
     warned.extend(doubts(&model, recall, records.prepared.texts.smaller()));
     model.warnings = warned.iter().map(warnings::text).collect();
     tell(&model);
     warned.iter().for_each(warn);
-    NewValue(jsonb_datum(&write_model(&model).or_raise()))
+    model
+}
+
+/// A model of the records of a table that compares the fields of another one as that does: by the same kinds and
+/// readings, and with the same personal fields. `job` is what it is for.
+///
+/// Errors: those of a fit.
+pub fn fit_anew(
+    relation: pg_sys::Oid,
+    key: CString,
+    model: &MatchModel,
+    job: &'static str,
+) -> MatchModel {
+    let relations = vec![Records::new(relation, key, Vec::new())];
+    let _job = progress::job(job, relation);
+    let wish = |field: &FieldModel| FieldWish {
+        name: field.name.clone(),
+        kind: Some(field.layout.kind()),
+        reading: field.layout.reading().cloned(),
+    };
+    let fields = model.fields.iter();
+    let personal = fields.clone().filter(|field| field.personal);
+    let personal: Vec<String> = personal.map(|field| field.name.clone()).collect();
+    let names: Vec<&str> = fields.clone().map(|field| field.name.as_str()).collect();
+    let tables = Table::of_relations(relations, &names);
+    let (memory, mut left_out) = (Budget::of_setting().bytes(), Vec::new());
+    let fields = FitFields {
+        wishes: fields.map(wish).collect(),
+        personal: Some(&personal),
+        are_guessed: false,
+        labels: Labels::default(),
+        left_out: &mut left_out,
+        are_things: false,
+    };
+    let records = FitRecords::read(&tables, fields, memory, job);
+    check_fields(&records);
+    of_people(records, left_out, memory, true)
 }
 
 /// Which records have one partner at most; `None` if any may have several.

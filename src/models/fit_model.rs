@@ -50,6 +50,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> (
         searches: Vec::new(),
         left_out,
         calibration: None,
+        recall: None,
         warnings: Vec::new(),
     };
     let mut random = random_pairs(records, memory);
@@ -119,6 +120,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> (
         (&searches, &mut by_search, counted_weight),
         memory,
     );
+    model.recall = Some(recall);
     (model, recall)
 }
 

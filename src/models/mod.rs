@@ -35,6 +35,7 @@ mod things;
 mod warnings;
 
 pub use fields::{base_type, columns as field_columns, comparable_columns, is_date, is_fraction};
+pub use fit::fit_anew;
 pub use guess::Seen;
 pub use known::{of_value as known_model_of, ForRecords, KnownModel};
 pub use options::min_probability;

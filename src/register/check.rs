@@ -7,6 +7,7 @@ use pgrx::{pg_sys, IntoDatum};
 use super::create::{check_owner, check_snapshot, mend_triggers, refill};
 use super::fill::{each_record, most_by_search, without_row_security, OF_KEY};
 use super::stored::Register;
+use pg::error::OrRaise;
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::session::tuple_store::{StoreColumn, TupleStore};
@@ -57,14 +58,15 @@ fn bloom_register_check(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(pg_sys::Datum::null())
 }
 
-/// The register, whose table nobody writes to until the end of the transaction.
-fn open_locked(oid: pg_sys::Oid) -> std::rc::Rc<Register> {
+/// A register of the caller's, whose table nobody writes to until the end of the transaction.
+pub fn open_locked(oid: pg_sys::Oid) -> std::rc::Rc<Register> {
     // SAFETY: a function runs with a snapshot.
     let register = Register::open(oid, unsafe { pg_sys::GetActiveSnapshot() });
     check_owner(register.relation);
     check_snapshot();
     relation::lock(register.relation, pg_sys::ShareRowExclusiveLock);
-    register
+    // Who had the lock before may have given it another model.
+    Register::latest(oid, register.relation).or_raise()
 }
 
 /// How many records, keys and closed blocks there are, and what is otherwise than in a new register.

@@ -3,25 +3,27 @@
 use std::ffi::{CStr, CString};
 
 use base::Error;
-use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::{
     ERRCODE_ACTIVE_SQL_TRANSACTION, ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST, ERRCODE_DUPLICATE_TABLE,
     ERRCODE_FEATURE_NOT_SUPPORTED, ERRCODE_INSUFFICIENT_PRIVILEGE, ERRCODE_INVALID_NAME,
     ERRCODE_WRONG_OBJECT_TYPE,
 };
+use pgrx::{pg_sys, IntoDatum};
 
-use super::fill::{empty, fill, without_row_security};
-use super::row::{row_statement, settings_of, tables_of};
+use super::fill::{by_owner, empty, fill, without_row_security};
+use super::options::Options;
+use super::prefix::Names;
+use super::row::{filled_statement, row_statement, settings_of, tables_of};
 use super::stored::{rows_by_key, Register};
 use super::texts::c_names;
-use crate::models::{check_of_one_table, field_columns, known_model_of};
+use crate::models::{check_of_one_table, field_columns, known_model_of, KnownModel};
 use crate::pairs::records::RecordColumn;
 use pg::catalog::privileges::{current_user, is_owner};
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::message::words;
 use pg::relation::OpenRelation;
-use pg::session::{not_during_recovery, Session};
+use pg::session::{not_during_recovery, Parameter, Session};
 use pg::sql::{literal, Sql};
 use pg::values::text::readable;
 use pg::values::varlena::NewValue;
@@ -60,31 +62,20 @@ fn bloom_register_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let relation_name = readable(catalog::name(table).to_bytes());
     let key = RecordColumn::new(table, key, &relation_name);
     check_key(table, &key);
-    let names = known.ready.model().fields.iter().map(|f| f.name.as_str());
-    for column in c_names(names.clone()) {
-        check_stored(table, RecordColumn::new(table, column, &relation_name));
+    let types = types_of(table, &key, &known);
+    let options = Options::parse(&arguments.jsonb(4)).or_raise();
+    if options.prefix && Names::of(known.ready.model()).is_none() {
+        raise(
+            &Error::invalid("option \"prefix\" is given, and the model has no names")
+                .hint("Fit a model with a field of kind name."),
+        );
     }
-    let columns = field_columns(table, names, &relation_name);
-    let options = options(arguments, 4);
-    let types: Vec<pg_sys::Oid> = std::iter::once(&key)
-        .chain(&columns)
-        .map(|c| c.type_oid)
-        .collect();
     let session = Session::begin(false);
     let register = make_tables(&session, table, (&schema, &name), &key, persistence);
-    let records = options.records.unwrap_or_else(|| {
-        let only = Sql::new("").only(table);
-        without_row_security(|| {
-            session.number(&sql!("SELECT pg_catalog.count(*) FROM {only}"), &[])
-        })
-    });
-    // Two records are the least that make a pair.
-    let records = match records {
-        0..2 => known.ready.model().records as i64,
-        n => n,
-    };
+    let records = options.records;
+    let records = records.unwrap_or_else(|| count_records(&session, table, &known));
     let keys = relation_of(&schema, &suffixed(&name, KEYS));
-    let types = (pg_sys::REGTYPEARRAYOID, regtypes(&types));
+    let types = regtypes(&types);
     let class = |oid: pg_sys::Oid| (pg_sys::REGCLASSOID, pg_sys::Datum::from(oid));
     let values = [
         class(table),
@@ -94,6 +85,7 @@ fn bloom_register_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         types,
         class(keys),
         (pg_sys::JSONBOID, arguments.given(4)),
+        int4s((0..known.ready.model().searches.len() as i32).collect()),
     ];
     session.run(&row_statement(register), &values);
     make_triggers(&session, table, register, function);
@@ -153,6 +145,33 @@ fn bloom_register_drop(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(pg_sys::Datum::null())
 }
 
+/// The types of the key and of the columns that a model reads.
+///
+/// Errors: the table has no such columns, or they are not stored.
+pub fn types_of(table: pg_sys::Oid, key: &RecordColumn, known: &KnownModel) -> Vec<pg_sys::Oid> {
+    let relation_name = readable(catalog::name(table).to_bytes());
+    let names = known.ready.model().fields.iter().map(|f| f.name.as_str());
+    for column in c_names(names.clone()) {
+        check_stored(table, RecordColumn::new(table, column, &relation_name));
+    }
+    let columns = field_columns(table, names, &relation_name);
+    let all = std::iter::once(key).chain(&columns);
+    all.map(|column| column.type_oid).collect()
+}
+
+/// For how many records a model is used, if nobody says it: those that there are.
+pub fn count_records(session: &Session, table: pg_sys::Oid, known: &KnownModel) -> i64 {
+    let only = Sql::new("").only(table);
+    let records = without_row_security(|| {
+        session.number(&sql!("SELECT pg_catalog.count(*) FROM {only}"), &[])
+    });
+    // Two records are the least that make a pair.
+    match records {
+        0..2 => known.ready.model().records as i64,
+        n => n,
+    }
+}
+
 /// Errors: the caller does not own the relation.
 pub fn check_owner(oid: pg_sys::Oid) {
     if !is_owner(oid, current_user()) {
@@ -161,40 +180,6 @@ pub fn check_owner(oid: pg_sys::Oid) {
             words!("must be owner of table {oid}"),
         ));
     }
-}
-
-/// The options of a register.
-struct Options {
-    /// For how many records the model is to be used.
-    records: Option<i64>,
-}
-
-/// Errors: an unknown option; a value that cannot be.
-fn options(arguments: Arguments, i: usize) -> Options {
-    let json = arguments.jsonb(i);
-    let given: serde_json::Map<String, serde_json::Value> = match serde_json::from_str(&json) {
-        Ok(given) => given,
-        Err(_) => raise(&Error::invalid(
-            "options of a register are not a JSON object",
-        )),
-    };
-    let mut options = Options { records: None };
-    for (name, value) in given {
-        match (name.as_str(), value.as_i64()) {
-            ("records", Some(n)) if n >= 2 => options.records = Some(n),
-            ("records", _) => raise(
-                &Error::invalid(format!(
-                    "option \"records\" of a register cannot be {value}"
-                ))
-                .detail("It is a number of records, 2 or more."),
-            ),
-            _ => raise(
-                &Error::invalid(format!("unrecognized option \"{name}\" of a register"))
-                    .detail("The option is \"records\"."),
-            ),
-        }
-    }
-    options
 }
 
 /// The persistence of a table, as a statement creates others like it.
@@ -352,14 +337,22 @@ pub fn relation_of(schema: &CStr, name: &CStr) -> pg_sys::Oid {
     }
 }
 
-fn regtypes(types: &[pg_sys::Oid]) -> pg_sys::Datum {
+/// An array of types, as a parameter.
+pub fn regtypes(types: &[pg_sys::Oid]) -> Parameter {
     let mut values: Vec<pg_sys::Datum> = types.iter().map(|&oid| oid.into()).collect();
     // SAFETY: as many OIDs as the number says.
-    unsafe {
+    let array = unsafe {
         let (datums, n) = (values.as_mut_ptr(), values.len() as i32);
         let (oid, align) = (pg_sys::REGTYPEOID, b'i' as std::ffi::c_char);
         pg_sys::Datum::from(pg_sys::construct_array(datums, n, oid, 4, true, align))
-    }
+    };
+    (pg_sys::REGTYPEARRAYOID, array)
+}
+
+/// An array of integers, as a parameter.
+pub fn int4s(values: Vec<i32>) -> Parameter {
+    let array = values.into_datum().unwrap_or(pg_sys::Datum::null());
+    (pg_sys::INT4ARRAYOID, array)
 }
 
 /// Makes the tables of a register, which belong to the owner of its table. Whoever may read all of the table may read
@@ -383,6 +376,7 @@ fn make_tables(
             model pg_catalog.jsonb NOT NULL, records pg_catalog.int8 NOT NULL, types pg_catalog.regtype[] NOT NULL, \
             keys pg_catalog.regclass NOT NULL, options pg_catalog.jsonb NOT NULL, \
             entities pg_catalog.jsonb NOT NULL DEFAULT '[]', \
+            searches pg_catalog.int4[] NOT NULL, filled pg_catalog.int8 NOT NULL DEFAULT 1, \
             made pg_catalog.timestamptz NOT NULL DEFAULT pg_catalog.now())"
         ),
         &[],
@@ -516,6 +510,10 @@ fn fill_and_index(session: &Session, register: &Register) {
 pub fn refill(register: &Register) {
     empty(register);
     let session = Session::begin(false);
+    // Older snapshots do not see the new ones, and are to learn that.
+    by_owner(register, register.oid, |session| {
+        session.run(&filled_statement(register.oid), &[])
+    });
     let index = register.keys.index;
     if index != pg_sys::InvalidOid {
         session.run(&sql!("DROP INDEX {index}"), &[]);

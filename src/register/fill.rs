@@ -77,35 +77,35 @@ pub fn fill(session: &Session, register: &Register) {
             records += 1;
         });
     });
-    let mut blocks = BlockWriter {
-        register,
-        writer: register.keys.write(),
-        ids,
-        value: Vec::new(),
-    };
+    let mut blocks = BlockWriter::new(register, ids);
+    each_block(register, sort, |key, records| blocks.write(key, records));
+    blocks.finish();
+}
+
+/// Gives the blocks of keys and records to `each`, by key: of the records one more than there may be at most, which says
+/// that the block is closed.
+pub fn each_block(register: &Register, sort: RecordSort<2>, mut each: impl FnMut(i64, &[u64])) {
     let mut block: Option<(i64, Vec<u64>)> = None;
     for [key, record] in sort.finish() {
         progress::step();
         let key = key as i64;
         let (of, records) = block.get_or_insert_with(|| (key, Vec::new()));
         if *of != key {
-            blocks.write(*of, records);
+            each(*of, records);
             *of = key;
             records.clear();
         }
-        // One more than there may be says that the block is closed.
         if records.len() <= register.most_of(key) as usize {
             records.push(record);
         }
     }
     if let Some((key, records)) = block {
-        blocks.write(key, &records);
+        each(key, &records);
     }
-    blocks.writer.write();
 }
 
 /// Writes the rows of blocks.
-struct BlockWriter<'a> {
+pub struct BlockWriter<'a> {
     register: &'a Register,
     writer: KeyWriter,
     /// The keys of the records, by number.
@@ -115,8 +115,23 @@ struct BlockWriter<'a> {
 }
 
 impl BlockWriter<'_> {
+    /// `ids`: the keys of the records, packed, by number.
+    pub fn new(register: &Register, ids: ByteStrings) -> BlockWriter<'_> {
+        BlockWriter {
+            register,
+            writer: register.keys.write(),
+            ids,
+            value: Vec::new(),
+        }
+    }
+
+    /// What was given is written.
+    pub fn finish(mut self) {
+        self.writer.write();
+    }
+
     /// Writes those of a block: its records, or that it is closed.
-    fn write(&mut self, key: i64, records: &[u64]) {
+    pub fn write(&mut self, key: i64, records: &[u64]) {
         if records.len() > self.register.most_of(key) as usize {
             return self.writer.add(key, None);
         }
@@ -142,25 +157,29 @@ pub const OF_KEY: &str =
 
 /// Empties the table of a register's keys, as its table is emptied.
 ///
-/// Errors: as [`check_owned`].
+/// Errors: as [`by_owner`].
 pub fn empty(register: &Register) {
-    let (keys, owner) = (register.keys.oid, register.owner);
-    check_owned(register, keys);
-    let session = Session::begin(false);
-    as_owner(owner, || session.run(&sql!("TRUNCATE {keys}"), &[]));
+    let keys = register.keys.oid;
+    by_owner(register, keys, |session| {
+        session.run(&sql!("TRUNCATE {keys}"), &[])
+    });
 }
 
-/// Errors: a table of a register has triggers, rules or the like, whose code would run as the register's owner.
-pub fn check_owned(register: &Register, table: pgrx::pg_sys::Oid) {
-    if owned_throughout(table, register.owner).is_some() {
-        return;
+/// Changes a table of a register, as its owner.
+///
+/// Errors: it has triggers, rules or the like, whose code would run as the register's owner.
+pub fn by_owner<T>(register: &Register, table: pg_sys::Oid, run: impl FnOnce(&Session) -> T) -> T {
+    let owner = register.owner;
+    if owned_throughout(table, owner).is_none() {
+        raise(
+            &sql_error(
+                ERRCODE_INVALID_OBJECT_DEFINITION,
+                words!("table \"{table}\" of register \"{register.oid}\" cannot be changed"),
+            )
+            .detail("It has a trigger, a rule, a policy or an expression whose code would run as the register's owner.")
+            .hint("Drop what was added to the table."),
+        );
     }
-    raise(
-        &sql_error(
-            ERRCODE_INVALID_OBJECT_DEFINITION,
-            words!("table \"{table}\" of register \"{register.oid}\" cannot be emptied"),
-        )
-        .detail("It has a trigger, a rule, a policy or an expression whose code would run as the register's owner.")
-        .hint("Drop what was added to the table."),
-    );
+    let session = Session::begin(false);
+    as_owner(owner, || run(&session))
 }

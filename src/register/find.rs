@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use base::Error;
-use linkage::model::keys::search_of;
 use pgrx::PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE;
 use pgrx::{pg_sys, IntoDatum};
 
+use super::key_table::KeyReader;
 use super::stored::Register;
 use super::texts::RecordTexts;
 use crate::models::{min_probability, object_of, reading_fields, record};
@@ -22,6 +22,9 @@ use pg::values::text::Text;
 use pg::values::varlena::NewValue;
 use pg::{entry, relation, sql};
 
+/// Keys of records, by their bytes, with the first search that finds each.
+pub type BroughtTogether = BTreeMap<Vec<u8>, (pg_sys::Datum, usize)>;
+
 /// A record that a search brings together with the one that is looked for.
 pub struct Candidate {
     /// The key, as the output of its type writes it, in the database's encoding.
@@ -33,13 +36,13 @@ pub struct Candidate {
     search: usize,
 }
 
-/// `(register regclass, record jsonb, min_probability float8, "limit" integer) RETURNS TABLE (key text,
+/// `(register regclass, record jsonb, min_probability float8, "limit" integer, prefix boolean) RETURNS TABLE (key text,
 /// probability float8, bits float8, search integer)`
 ///
-/// `(register regclass, record text, min_probability float8, "limit" integer) RETURNS TABLE (key text,
+/// `(register regclass, record text, min_probability float8, "limit" integer, prefix boolean) RETURNS TABLE (key text,
 /// probability float8, bits float8, search integer)`
 ///
-/// `(register regclass, record anyelement, min_probability float8, "limit" integer) RETURNS TABLE (key text,
+/// `(register regclass, record anyelement, min_probability float8, "limit" integer, prefix boolean) RETURNS TABLE (key text,
 /// probability float8, bits float8, search integer)`
 #[entry(stable, called_on_null, parallel_restricted)]
 fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
@@ -58,9 +61,22 @@ fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     }
     let asked = record(arguments, 1, &register.known, &object);
     let own = register.own_key(&object);
+    let most = limit.map_or(usize::MAX, |limit| limit as usize);
+    if arguments.datum(4).is_some() && arguments.boolean(4) {
+        let Some(begun) = register.begun(&asked) else {
+            register.tell_more();
+            return NewValue(pg_sys::Datum::null());
+        };
+        let others = begun.iter().map(|begun| &begun.candidate);
+        let others = others.filter(|other| own.as_deref() != Some(&other.json[..]));
+        for candidate in others.take(most) {
+            rows.make(|| Some([Some(text_datum(&candidate.key)), None, None, None]));
+        }
+        return NewValue(pg_sys::Datum::null());
+    }
     let mut found = Vec::new();
     let mut prepared = register.prepared(&asked);
-    for candidate in register.candidates(&register.keys_of(&asked)) {
+    for candidate in register.candidates(&register.search_keys_of(&asked)) {
         if own.as_deref() == Some(&candidate.json[..]) {
             continue;
         }
@@ -72,7 +88,6 @@ fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     found.sort_by(|(a, of_a), (b, of_b)| {
         (b.bits.total_cmp(&a.bits)).then_with(|| of_a.key.cmp(&of_b.key))
     });
-    let most = limit.map_or(usize::MAX, |limit| limit as usize);
     for (score, candidate) in found.iter().take(most) {
         rows.make(|| {
             Some([
@@ -162,27 +177,7 @@ impl Register {
     pub fn candidates(&self, keys: &[i64]) -> Vec<Candidate> {
         // SAFETY: a function runs with a snapshot.
         let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
-        let mut reader = self.keys.read(snapshot);
-        // By the bytes of the key, with the first search; in an order that does not depend on where rows are.
-        let mut ids: BTreeMap<Vec<u8>, (pg_sys::Datum, usize)> = BTreeMap::new();
-        for &key in keys {
-            let (most, mut of_block) = (self.most_of(key) as usize, Vec::new());
-            let mut is_open = true;
-            reader.each(key, |row| {
-                // SAFETY: of the key's type.
-                of_block.extend(row.id().map(|id| unsafe { self.key_type.copy(id) }));
-                is_open = row.id().is_some() && of_block.len() <= most;
-                is_open
-            });
-            if !is_open {
-                continue;
-            }
-            for id in of_block {
-                // SAFETY: a copy, in one piece.
-                let bytes = unsafe { self.key_type.bytes(&id) }.to_vec();
-                ids.entry(bytes).or_insert((id, search_of(key as u64)));
-            }
-        }
+        let ids = self.brought_together(&mut self.read_keys(snapshot), keys);
         if ids.is_empty() {
             return Vec::new();
         }
@@ -213,5 +208,33 @@ impl Register {
         let session = Session::begin(true);
         reading_fields(|| session.each(&query, &[keys], |row| found.extend(candidate(row))));
         found
+    }
+
+    /// The keys of the records that have one of these keys in an open block, by their bytes, with the first search that
+    /// finds each.
+    pub fn brought_together(&self, reader: &mut KeyReader, keys: &[i64]) -> BroughtTogether {
+        // In an order that does not depend on where rows are.
+        let mut ids = BroughtTogether::new();
+        for &key in keys {
+            let (most, mut of_block) = (self.most_of(key) as usize, Vec::new());
+            let mut is_open = true;
+            reader.each(key, |row| {
+                // SAFETY: of the key's type.
+                of_block.extend(row.id().map(|id| unsafe { self.key_type.copy(id) }));
+                is_open = row.id().is_some() && of_block.len() <= most;
+                is_open
+            });
+            if !is_open {
+                continue;
+            }
+            for id in of_block {
+                // SAFETY: a copy, in one piece.
+                let bytes = unsafe { self.key_type.bytes(&id) }.to_vec();
+                let search = self.search_of(key);
+                let first = &mut ids.entry(bytes).or_insert((id, search)).1;
+                *first = search.min(*first);
+            }
+        }
+        ids
     }
 }

@@ -2,11 +2,14 @@
 //!
 //! - [`create`]: `bloom_register_create` and `bloom_register_drop`. [`fill`]: all keys of a table, and which blocks are
 //!   closed.
-//! - [`stored`]: a register as its tables say, and ready for use. [`row`]: its row. [`key_table`]: rows by a key, without the
+//! - [`stored`]: a register as its tables say, and ready for use. [`key_table`]: rows by a key, without the
 //!   executor. [`key_type`]: values of the key.
+//! - [`row`]: the row of a register. [`options`]: those of its creation.
 //! - [`texts`]: the values of a row as the model reads them.
 //! - [`trigger`]: keeps the keys of every row that changes. [`entities`]: which of its records are one.
-//! - [`find`]: `bloom_register_match`. [`why`]: `bloom_register_why`. [`check`]: `bloom_register_check`.
+//! - [`find`]: `bloom_register_match`. [`prefix`]: the same for names as they are typed. [`why`]:
+//!   `bloom_register_why`. [`check`]: `bloom_register_check`.
+//! - [`refit`]: `bloom_register_refit`. [`refit_sample`]: the pairs that it changes, of some records.
 //!
 //! A block has the records that have a key in common. It is open as long as it has no more records than its search
 //! allows; then it is closed, which is a stored fact, and the search does not go by it any more.
@@ -18,6 +21,10 @@ mod fill;
 mod find;
 mod key_table;
 mod key_type;
+mod options;
+mod prefix;
+mod refit;
+mod refit_sample;
 mod row;
 mod stored;
 mod texts;

@@ -1,26 +1,28 @@
-//! The row of a register, as its table has it.
+//! The row of a register: which table it is of, by which model, and which version of it a snapshot sees.
 
 use std::ffi::{CStr, CString};
 use std::rc::Rc;
 
 use base::Error;
 use pgrx::PgSqlErrorCode::{
-    ERRCODE_CARDINALITY_VIOLATION, ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_UNDEFINED_TABLE,
-    ERRCODE_WRONG_OBJECT_TYPE,
+    ERRCODE_CARDINALITY_VIOLATION, ERRCODE_INVALID_OBJECT_DEFINITION,
+    ERRCODE_T_R_SERIALIZATION_FAILURE, ERRCODE_UNDEFINED_TABLE, ERRCODE_WRONG_OBJECT_TYPE,
 };
 use pgrx::{pg_sys, FromDatum};
 
 use super::entities::Settings;
+use super::options::Options;
 use crate::models::{known_model_of, KnownModel};
+use pg::catalog;
 use pg::error::{raise, sql_error};
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::Session;
 use pg::values::jsonb::json_text;
-use pg::{catalog, ffi, sql};
+use pg::{ffi, sql};
 
 /// The columns of a register's row.
-const COLUMNS: [&CStr; 8] = [
+const COLUMNS: [&CStr; 10] = [
     c"relation",
     c"key",
     c"model",
@@ -28,6 +30,8 @@ const COLUMNS: [&CStr; 8] = [
     c"types",
     c"keys",
     c"options",
+    c"searches",
+    c"filled",
     c"entities",
 ];
 
@@ -39,11 +43,51 @@ pub struct StoredRow {
     pub records: i64,
     pub types: Vec<pg_sys::Oid>,
     pub keys: pg_sys::Oid,
+    pub options: Options,
+    /// The number that each search of the model has in its keys.
+    pub searches: Vec<i32>,
     pub entities: Vec<Settings>,
 }
 
 /// A version of a register's row.
 pub type Version = (u32, u32, u16);
+
+pub fn open_register(oid: pg_sys::Oid) -> OpenRelation {
+    let kind = catalog::kind(oid);
+    if kind == 0 {
+        raise(&sql_error(
+            ERRCODE_UNDEFINED_TABLE,
+            format!("register with OID {} does not exist", oid.to_u32()),
+        ));
+    }
+    if !is_register(oid) {
+        raise(
+            &sql_error(
+                ERRCODE_WRONG_OBJECT_TYPE,
+                words!("\"{oid}\" is not a register"),
+            )
+            .hint("A register is a table that bloom_register_create() has made."),
+        );
+    }
+    OpenRelation::table(oid, pg_sys::AccessShareLock).keep_lock()
+}
+
+pub fn not_restored(oid: pg_sys::Oid) -> Error {
+    sql_error(
+        ERRCODE_CARDINALITY_VIOLATION,
+        words!("register \"{oid}\" has no row"),
+    )
+    .detail("Its row says which table it is of, and by which model.")
+    .hint("Restore the data of the register before those of its table, or with triggers disabled.")
+}
+
+pub fn several_rows(oid: pg_sys::Oid) -> Error {
+    sql_error(
+        ERRCODE_CARDINALITY_VIOLATION,
+        words!("register \"{oid}\" has more than one row"),
+    )
+    .hint("Delete those that bloom_register_create() has not made.")
+}
 
 /// The first row of a table that a snapshot sees.
 pub struct FirstRow<'t> {
@@ -85,6 +129,21 @@ impl<'t> FirstRow<'t> {
             let block = u32::from(tid.ip_blkid.bi_hi) << 16 | u32::from(tid.ip_blkid.bi_lo);
             (inserter, block, tid.ip_posid)
         }
+    }
+
+    /// Whether it is the newest version, as far as that is committed.
+    fn is_live(&self) -> bool {
+        // SAFETY: the slot holds a row of the table, which is open. SnapshotSelf is a constant of the server's.
+        unsafe {
+            let now = &raw mut pg_sys::SnapshotSelfData;
+            pg_sys::table_tuple_satisfies_snapshot(self.table.pointer(), self.slot, now)
+        }
+    }
+
+    /// How often all keys of the register have been written at once.
+    fn filled(&self) -> i64 {
+        let value = self.of_type(self.table.rd_id, c"filled", pg_sys::INT8OID);
+        value.value() as i64
     }
 
     /// Errors: a value is NULL.
@@ -147,6 +206,7 @@ impl<'t> FirstRow<'t> {
         // SAFETY: the values are of the types that were checked, and are copied.
         unsafe {
             let types = of_type(c"types", pg_sys::REGTYPEARRAYOID);
+            let searches = of_type(c"searches", pg_sys::INT4ARRAYOID);
             StoredRow {
                 relation,
                 entities: self.settings(oid),
@@ -155,6 +215,8 @@ impl<'t> FirstRow<'t> {
                 records: of_type(c"records", pg_sys::INT8OID).value() as i64,
                 types: Vec::from_datum(types, false).unwrap_or_default(),
                 keys,
+                options: Options::read(&json_text(of_type(c"options", pg_sys::JSONBOID))),
+                searches: Vec::from_datum(searches, false).unwrap_or_default(),
             }
         }
     }
@@ -187,9 +249,56 @@ pub fn tables_of(oid: pg_sys::Oid) -> Option<[pg_sys::Oid; 2]> {
     Some(stored)
 }
 
+/// Errors: a snapshot is older than the keys of a register, so that it does not see them. Who holds a lock on their table
+/// knows that this stays so.
+pub fn check_sees_keys(oid: pg_sys::Oid, snapshot: pg_sys::Snapshot) {
+    let table = open_register(oid);
+    let seen = FirstRow::of(&table, snapshot);
+    if seen.as_ref().is_some_and(FirstRow::is_live) {
+        return;
+    }
+    // SAFETY: the snapshot is registered as long as it is used; a look at a variable of the server.
+    let (is_same, has_written) = unsafe {
+        let latest = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
+        let filled = |row: &FirstRow<'_>| row.filled();
+        let now = FirstRow::of(&table, latest).map(|row| filled(&row));
+        pg_sys::UnregisterSnapshot(latest);
+        let has_written = pg_sys::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId;
+        (now == seen.as_ref().map(filled), has_written)
+    };
+    // Keys that were replaced one by one are there for the snapshot; but what this transaction has written since has the new
+    // ones only.
+    if is_same && !has_written {
+        return;
+    }
+    raise(
+        &sql_error(
+            ERRCODE_T_R_SERIALIZATION_FAILURE,
+            words!("could not read register \"{oid}\", as its keys are younger than the snapshot of the query"),
+        )
+        .detail("bloom_register_check() has mended it, or bloom_register_refit() has given it another model.")
+        .hint("The transaction might succeed if it is retried."),
+    );
+}
+
 /// The statement that makes a register's row.
 pub fn row_statement(register: pg_sys::Oid) -> pg::sql::Sql {
-    sql!("INSERT INTO {register} (relation, key, model, records, types, keys, options) VALUES ($1, $2, $3, $4, $5, $6, $7)")
+    sql!(
+        "INSERT INTO {register} (relation, key, model, records, types, keys, options, searches) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
+    )
+}
+
+/// The statement that gives a register another model.
+pub fn model_statement(register: pg_sys::Oid) -> pg::sql::Sql {
+    sql!(
+        "UPDATE {register} SET model = $1, records = $2, types = $3, searches = $4, made = pg_catalog.now()"
+    )
+}
+
+/// The statement that says that all keys were written at once.
+pub fn filled_statement(register: pg_sys::Oid) -> pg::sql::Sql {
+    sql!("UPDATE {register} SET filled = filled OPERATOR(pg_catalog.+) 1")
 }
 
 /// How the entities of a register are made, as its row says now, whatever has become of their tables.
@@ -217,41 +326,4 @@ pub fn registers_beside(relation: pg_sys::Oid) -> Vec<pg_sys::Oid> {
 fn is_register(oid: pg_sys::Oid) -> bool {
     let has = |name: &&CStr| catalog::column(oid, name).is_some();
     catalog::kind(oid) == pg_sys::RELKIND_RELATION && COLUMNS.iter().all(has)
-}
-
-pub fn open_register(oid: pg_sys::Oid) -> OpenRelation {
-    let kind = catalog::kind(oid);
-    if kind == 0 {
-        raise(&sql_error(
-            ERRCODE_UNDEFINED_TABLE,
-            format!("register with OID {} does not exist", oid.to_u32()),
-        ));
-    }
-    if !is_register(oid) {
-        raise(
-            &sql_error(
-                ERRCODE_WRONG_OBJECT_TYPE,
-                words!("\"{oid}\" is not a register"),
-            )
-            .hint("A register is a table that bloom_register_create() has made."),
-        );
-    }
-    OpenRelation::table(oid, pg_sys::AccessShareLock).keep_lock()
-}
-
-pub fn not_restored(oid: pg_sys::Oid) -> Error {
-    sql_error(
-        ERRCODE_CARDINALITY_VIOLATION,
-        words!("register \"{oid}\" has no row"),
-    )
-    .detail("Its row says which table it is of, and by which model.")
-    .hint("Restore the data of the register before those of its table, or with triggers disabled.")
-}
-
-pub fn several_rows(oid: pg_sys::Oid) -> Error {
-    sql_error(
-        ERRCODE_CARDINALITY_VIOLATION,
-        words!("register \"{oid}\" has more than one row"),
-    )
-    .hint("Delete those that bloom_register_create() has not made.")
 }

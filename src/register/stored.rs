@@ -6,8 +6,8 @@ use std::ffi::CStr;
 use std::rc::Rc;
 
 use base::{Error, Result};
-use linkage::model::keys::stored_key;
-use linkage::model::ReadyRecord;
+use linkage::model::keys::{search_of, stored_key, NUMBERS};
+use linkage::model::{ReadyRecord, MOST_SEARCHES};
 use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::{
     ERRCODE_DATATYPE_MISMATCH, ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_INVALID_TABLE_DEFINITION,
@@ -15,9 +15,13 @@ use pgrx::PgSqlErrorCode::{
 };
 
 use super::entities::{EntityTable, Settings};
-use super::key_table::KeyTable;
+use super::key_table::{KeyReader, KeyTable};
 use super::key_type::KeyType;
-use super::row::{not_restored, open_register, several_rows, FirstRow, StoredRow, Version};
+use super::options::Options;
+use super::prefix::{self, Names};
+use super::row::{
+    check_sees_keys, not_restored, open_register, several_rows, FirstRow, StoredRow, Version,
+};
 use super::texts::{c_names, RowTexts};
 use crate::models::{field_columns, ForRecords, KnownModel};
 use crate::pairs::records::RecordColumn;
@@ -50,11 +54,17 @@ pub struct Register {
     /// For the number of records that is frozen in the register.
     pub of: Rc<ForRecords>,
     pub records: i64,
-    /// Of each search of the model, by number, how many records a block may have.
+    /// The number that each search of the model has in its keys. It stays when the model is replaced by one that has the same
+    /// search, wherever it has it.
+    pub numbers_in_keys: Vec<usize>,
+    /// Of each number in keys how many records a block may have.
     pub most: Vec<u32>,
+    pub options: Options,
     pub texts: RowTexts,
     /// The numbers of the columns that the model reads.
     pub numbers: Vec<i16>,
+    /// The names that are found by their beginnings, if any are.
+    pub names: Option<Names>,
     /// The tables of entities that are kept by it.
     pub settings: Vec<Settings>,
     entities: OnceCell<Vec<EntityTable>>,
@@ -123,7 +133,10 @@ impl Register {
         register
     }
 
-    fn new(oid: pg_sys::Oid, version: Version, row: StoredRow) -> Result<Register> {
+    /// What a row says.
+    ///
+    /// Errors: as [`Register::open`].
+    pub fn new(oid: pg_sys::Oid, version: Version, row: StoredRow) -> Result<Register> {
         let name = catalog::name(oid);
         if catalog::kind(row.relation) != pg_sys::RELKIND_RELATION {
             let register = catalog::quoted(oid);
@@ -169,8 +182,18 @@ impl Register {
         let rows = rows_by_key(oid, &table, &key)?;
         let n = row.records as f64;
         let of = known.for_records(n, n * (n - 1.0) / 2.0);
-        let most = known.ready.model().searches.iter();
-        let most = most.map(|planned| planned.search.most()).collect();
+        let searches = &known.ready.model().searches;
+        let numbers_in_keys =
+            numbers_in_keys(&row.searches, searches.len()).ok_or_else(|| forged_numbers(&name))?;
+        let mut most = vec![0; NUMBERS];
+        for (&number, planned) in numbers_in_keys.iter().zip(searches) {
+            most[number] = planned.search.most();
+        }
+        let model = known.ready.model();
+        let names = row.options.prefix.then(|| Names::of(model)).flatten();
+        if names.is_some() {
+            most[prefix::NUMBER] = prefix::MOST;
+        }
         let texts = RowTexts::new(row.relation, table.form().reltype, columns);
         Ok(Register {
             oid,
@@ -184,9 +207,12 @@ impl Register {
             rows,
             of,
             records: row.records,
+            numbers_in_keys,
             most,
+            options: row.options,
             numbers: texts.numbers(row.relation),
             texts,
+            names,
             known,
             settings: row.entities,
             entities: OnceCell::new(),
@@ -205,10 +231,23 @@ impl Register {
         Ok(self.entities.get_or_init(|| all))
     }
 
-    /// The keys of a record, as they are stored, ascending, each once. A search's number is in its keys.
+    /// The keys of a record, as they are stored, ascending, each once: those of the searches, and of beginnings of names.
     pub fn keys_of<T: AsRef<str>>(&self, record: &[Option<T>]) -> Vec<i64> {
+        let mut keys = self.search_keys_of(record);
+        if let Some(names) = &self.names {
+            names.keys(&self.known.ready, record, |key| keys.push(key));
+            keys.sort_unstable();
+            keys.dedup();
+        }
+        keys
+    }
+
+    /// Those of the searches. A search's number is in its keys.
+    pub fn search_keys_of<T: AsRef<str>>(&self, record: &[Option<T>]) -> Vec<i64> {
         let mut keys = Vec::new();
-        let each = |search: usize, key: u64| keys.push(stored_key(search, key) as i64);
+        let each = |search: usize, key: u64| {
+            keys.push(stored_key(self.numbers_in_keys[search], key) as i64);
+        };
         self.known
             .ready
             .keys(&self.of.keys, record, each)
@@ -273,11 +312,66 @@ impl Register {
         ready
     }
 
+    /// The share of the pairs of one person that its searches find, as the model expects; `None` if that is not known. Of
+    /// the model's searches those are left out that would bring too many pairs of so many records.
+    pub fn expected_recall(&self) -> Option<f64> {
+        let model = self.known.ready.model();
+        let is_scan = |&number: &usize| {
+            let search = &model.searches[number].search;
+            matches!(search, linkage::model::Search::Scan { .. })
+        };
+        let matches = |number: usize| model.searches[number].matches_per_record;
+        let all = (0..model.searches.len()).filter(|number| !is_scan(number));
+        let all: f64 = all.map(matches).sum();
+        let done: f64 = self.of.keys.searches.iter().map(|s| matches(s.0)).sum();
+        model
+            .recall
+            .filter(|_| all > 0.0)
+            .map(|recall| recall * done / all)
+    }
+
     /// How many records a block of this key may have.
     pub fn most_of(&self, key: i64) -> u32 {
-        let search = linkage::model::keys::search_of(key as u64);
-        self.most.get(search).copied().unwrap_or(0)
+        self.most[search_of(key as u64)]
     }
+
+    /// The number in the model of the search that a key is of.
+    pub fn search_of(&self, key: i64) -> usize {
+        let number = search_of(key as u64);
+        let mut numbers = self.numbers_in_keys.iter();
+        numbers.position(|&of| of == number).unwrap_or_default()
+    }
+
+    /// Opens the keys for a query.
+    ///
+    /// Errors: the snapshot is older than the keys, so that the query would find none.
+    pub fn read_keys(&self, snapshot: pg_sys::Snapshot) -> KeyReader {
+        // Whoever writes them all anew locks them: they stay as they are from here on.
+        let _locked = OpenRelation::table(self.keys.oid, pg_sys::AccessShareLock);
+        check_sees_keys(self.oid, snapshot);
+        self.keys.read(snapshot)
+    }
+}
+
+/// The numbers of so many searches in keys; `None` if they cannot be.
+fn numbers_in_keys(stored: &[i32], searches: usize) -> Option<Vec<usize>> {
+    let mut is_taken = [false; MOST_SEARCHES];
+    let number = |&number: &i32| {
+        let number = usize::try_from(number).ok()?;
+        let is_free = !std::mem::replace(is_taken.get_mut(number)?, true);
+        is_free.then_some(number)
+    };
+    let numbers: Option<Vec<usize>> = stored.iter().map(number).collect();
+    numbers.filter(|numbers| numbers.len() == searches)
+}
+
+fn forged_numbers(register: &CStr) -> Error {
+    sql_error(
+        ERRCODE_INVALID_OBJECT_DEFINITION,
+        words!("column \"searches\" of register \"{register}\" does not fit its model"),
+    )
+    .detail("It has the number of each search in its keys.")
+    .hint("Drop the register by bloom_register_drop(), and make another one.")
 }
 
 fn lost_column(register: &CStr, table: pg_sys::Oid, column: &CStr) -> Error {

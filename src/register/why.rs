@@ -1,7 +1,7 @@
 //! `bloom_register_why`: what the model says of two records of a register, and which search brings them together, or why
 //! none does.
 
-use linkage::model::keys::{search_of, SearchKeys};
+use linkage::model::keys::SearchKeys;
 use pgrx::PgSqlErrorCode::ERRCODE_NO_DATA_FOUND;
 use pgrx::{pg_sys, IntoDatum};
 
@@ -93,7 +93,7 @@ impl Register {
     fn searches(&self, a: &RecordTexts, b: &RecordTexts) -> Vec<(usize, String)> {
         // SAFETY: a function runs with a snapshot.
         let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
-        let mut reader = self.keys.read(snapshot);
+        let mut reader = self.read_keys(snapshot);
         let mut is_open = |key: i64| {
             let mut is_open = true;
             reader.each(key, |row| {
@@ -102,7 +102,7 @@ impl Register {
             });
             is_open
         };
-        let (of_a, of_b) = (self.keys_of(a), self.keys_of(b));
+        let (of_a, of_b) = (self.search_keys_of(a), self.search_keys_of(b));
         let common: Vec<i64> = of_a
             .into_iter()
             .filter(|key| of_b.binary_search(key).is_ok())
@@ -110,15 +110,13 @@ impl Register {
         let model = self.known.ready.model();
         let name = |&field: &usize| model.fields[field].name.clone();
         let mut finding = |(number, keys): &(usize, SearchKeys)| {
-            let mut of_search = common
-                .iter()
-                .filter(|&&key| search_of(key as u64) == *number);
+            let mut of_search = common.iter().filter(|&&key| self.search_of(key) == *number);
             let is_any = of_search.clone().next().is_some();
             if of_search.any(|&key| is_open(key)) {
                 return "brings the two together".to_owned();
             }
             if is_any {
-                let most = self.most[*number];
+                let most = model.searches[*number].search.most();
                 return format!("too frequent: more than {most} records have this in common");
             }
             let (fields, is_equal) = match keys {

@@ -67,10 +67,11 @@ impl Comparator for ModelComparator {
     ) -> Option<Box<dyn PreparedRow + 'a>> {
         let register = Register::latest(self.register, row.row.table_oid()).or_raise();
         let record = register.texts.of_row(row.row);
-        let keys = register.keys_of(&record);
         if is_in_table {
-            register.keep_row(row.row, &keys).or_raise();
+            let all = register.keys_of(&record);
+            register.keep_row(row.row, &all).or_raise();
         }
+        let keys = register.search_keys_of(&record);
         if keys.is_empty() {
             return None;
         }

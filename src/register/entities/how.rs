@@ -107,6 +107,8 @@ impl Held {
     pub fn of(register: &Register, entities: &EntityTable, id: i64) -> Held {
         // SAFETY: a function runs with a snapshot.
         let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
+        // An old snapshot does not see keys that were written anew.
+        drop(register.read_keys(snapshot));
         let mut neighbours = Neighbours::new(register, snapshot);
         let mut reader = EntityReader::new(entities, snapshot);
         let members = reader.members(id, register);

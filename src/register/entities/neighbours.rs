@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use base::Result;
-use linkage::model::keys::search_of;
 use linkage::model::{ReadyRecord, Score};
 use pgrx::pg_sys;
 
@@ -56,7 +55,7 @@ impl Loaded {
     pub fn new(register: &Register, record: &RecordTexts) -> Loaded {
         Loaded {
             ready: RefCell::new(register.prepared(record)),
-            keys: register.keys_of(record),
+            keys: register.search_keys_of(record),
         }
     }
 
@@ -144,7 +143,8 @@ impl<'r> Neighbours<'r> {
                 true
             });
             for (bytes, id) in of_block.into_iter().filter(|_| has_own) {
-                all.entry(bytes).or_insert((id, search_of(key as u64)));
+                all.entry(bytes)
+                    .or_insert((id, self.register.search_of(key)));
             }
         }
         all
@@ -212,7 +212,8 @@ impl<'r> Neighbours<'r> {
             });
             let is_in = is_there || (is_open && of_block.len() < most);
             for (bytes, id) in of_block.into_iter().filter(|_| is_in) {
-                ids.entry(bytes).or_insert((id, search_of(key as u64)));
+                ids.entry(bytes)
+                    .or_insert((id, self.register.search_of(key)));
             }
         }
         let mut near = Vec::new();

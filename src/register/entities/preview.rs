@@ -35,6 +35,8 @@ fn bloom_register_preview(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let own = register.key_of_object(&object);
     // SAFETY: a function runs with a snapshot.
     let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
+    // An old snapshot does not see keys that were written anew.
+    drop(register.read_keys(snapshot));
     for entities in register.entities().or_raise() {
         let mut neighbours = Neighbours::new(&register, snapshot);
         let known = own.map(|id| neighbours.known(id));

@@ -4,7 +4,7 @@ use base::Result;
 use linkage::clusters::succession::NOWHERE;
 use pgrx::pg_sys;
 
-use super::super::fill::check_owned;
+use super::super::fill::by_owner;
 use super::super::stored::Register;
 use super::component::{Component, EntityReader, Other};
 use super::neighbours::{Loaded, Neighbours};
@@ -13,8 +13,6 @@ use super::turn::{await_others, join, Entering};
 use crate::clusters::Method;
 use pg::function::rows::text_datum;
 use pg::row::Row;
-use pg::session::acting_user::as_owner;
-use pg::session::Session;
 use pg::sql;
 
 /// A snapshot that sees what is committed now, and all that this transaction has done.
@@ -272,18 +270,17 @@ impl Register {
         join(self);
         for entities in self.entities()? {
             let (oid, changes) = (entities.oid(), entities.changes.oid);
-            check_owned(self, oid);
-            check_owned(self, changes);
-            let session = Session::begin(false);
-            let run = |sql| {
-                session.run(&sql, &[]);
-            };
-            as_owner(self.owner, || {
-                run(sql!(
-                    "INSERT INTO {changes} (entity, change, size, others) \
-                    SELECT DISTINCT entity, 'ended', 0, '{{}}'::pg_catalog.int8[] FROM {oid}"
-                ));
-                run(sql!("TRUNCATE {oid}"));
+            by_owner(self, changes, |session| {
+                session.run(
+                    &sql!(
+                        "INSERT INTO {changes} (entity, change, size, others) \
+                        SELECT DISTINCT entity, 'ended', 0, '{{}}'::pg_catalog.int8[] FROM {oid}"
+                    ),
+                    &[],
+                )
+            });
+            by_owner(self, oid, |session| {
+                session.run(&sql!("TRUNCATE {oid}"), &[])
             });
             entities.notify();
         }

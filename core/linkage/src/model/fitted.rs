@@ -182,6 +182,9 @@ pub struct MatchModel {
     pub left_out: Vec<LeftOut>,
     /// What answers of people have shown about its bits.
     pub calibration: Option<Calibration>,
+    /// The share of the matches that its searches find, as the fit has estimated it by those that they have found: rather
+    /// too large than too small. Models of before it was kept have none.
+    pub recall: Option<f64>,
     /// What speaks against it, or against the data that it was fitted to: texts for people to read.
     pub warnings: Vec<String>,
 }

@@ -6,7 +6,7 @@
 use signature::mix;
 
 use super::values::sketch::{part, parts_at_once, Sketch, PARTS};
-use super::{MatchModel, Search};
+use super::{FieldModel, MatchModel, Search};
 
 /// What gives the keys of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,6 +107,9 @@ impl Search {
 /// Bits of a stored key that are the number of its search.
 const SEARCH: u64 = 63;
 
+/// How many numbers stored keys may have.
+pub const NUMBERS: usize = SEARCH as usize + 1;
+
 const _: () = assert!(super::MOST_SEARCHES as u64 <= SEARCH + 1);
 
 /// A key as it is kept beside those of other searches, with the number of its search.
@@ -117,6 +120,41 @@ pub fn stored_key(search: usize, key: u64) -> u64 {
 /// The number of the search that a stored key is of.
 pub fn search_of(stored: u64) -> usize {
     (stored & SEARCH) as usize
+}
+
+/// Whether the searches of these numbers, each in its model, give every record the same keys, in blocks of the same size.
+pub fn are_same(a: (&MatchModel, usize), b: (&MatchModel, usize)) -> bool {
+    let [of_a, of_b] = [a, b].map(|(model, number)| &model.searches[number].search);
+    let keys = |search: &Search, model: &MatchModel| search.keys(model.swap);
+    let (Some(keys_a), Some(keys_b)) = (keys(of_a, a.0), keys(of_b, b.0)) else {
+        return false;
+    };
+    // The numbers of fields are of one model each.
+    let field_in_a = |&field: &usize| {
+        let field = &b.0.fields[field];
+        let is_it = |other: &FieldModel| {
+            let [layout, of_other] = [&field.layout, &other.layout];
+            field.name == other.name
+                && layout.kind() == of_other.kind()
+                && layout.reading() == of_other.reading()
+        };
+        a.0.fields.iter().position(is_it)
+    };
+    let fields = |fields: &[usize]| {
+        fields
+            .iter()
+            .map(field_in_a)
+            .collect::<Option<Vec<usize>>>()
+    };
+    let in_a = match keys_b {
+        SearchKeys::Equal(keys) => {
+            fields(&keys.fields).map(|fields| SearchKeys::Equal(EqualKeys { fields, ..keys }))
+        }
+        SearchKeys::Similar(keys) => {
+            fields(&keys.fields).map(|fields| SearchKeys::Similar(SimilarKeys { fields, ..keys }))
+        }
+    };
+    of_a.most() == of_b.most() && in_a == Some(keys_a)
 }
 
 /// What the identities of several values come to.
@@ -182,5 +220,46 @@ impl SimilarKeys {
             [] => return None,
         };
         (a != 0 && b != 0).then(|| mix(mix(a << 32 | b) ^ number as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::people;
+    use super::super::values::{FieldLayout, Kind};
+    use super::*;
+
+    #[test]
+    fn searches_are_the_same_wherever_they_stand() {
+        let a = people();
+        let n = a.searches.len();
+        let same = |b: &MatchModel| -> Vec<(usize, usize)> {
+            let all = (0..n).flat_map(|i| (0..b.searches.len()).map(move |j| (i, j)));
+            all.filter(|&(i, j)| are_same((&a, i), (b, j))).collect()
+        };
+        let itself = same(&a);
+        assert!(!itself.is_empty() && itself.iter().all(|(i, j)| i == j));
+        let mut turned = a.clone();
+        turned.searches.reverse();
+        assert_eq!(same(&turned).len(), itself.len());
+        assert!(same(&turned).iter().all(|(i, j)| i + j == n - 1));
+        let mut larger = a.clone();
+        for planned in &mut larger.searches {
+            if let Search::Equal { most, .. } | Search::Similar { most, .. } = &mut planned.search {
+                *most += 1;
+            }
+        }
+        assert_eq!(same(&larger), []);
+        let mut others = a.clone();
+        for field in &mut others.fields {
+            field.layout = FieldLayout::new(Kind::Code, 8).unwrap();
+        }
+        assert_eq!(same(&others), []);
+        let mut renamed = a.clone();
+        renamed
+            .fields
+            .iter_mut()
+            .for_each(|field| field.name.push('x'));
+        assert_eq!(same(&renamed), []);
     }
 }

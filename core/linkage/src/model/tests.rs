@@ -111,6 +111,7 @@ pub(crate) fn people() -> MatchModel {
             planned(Search::Scan { least: 30 }),
         ],
         calibration: None,
+        recall: Some(0.975),
         warnings: vec!["field \"city\" is often missing".into()],
         left_out: vec![LeftOut {
             column: "id".into(),

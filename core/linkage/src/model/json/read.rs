@@ -114,6 +114,7 @@ fn model_of_pairs(top: &Place<'_>) -> Result<MatchModel> {
         searches,
         left_out: left_out(top)?,
         calibration: calibration(top)?,
+        recall: recall(top)?,
         warnings: warnings(top)?,
         fields,
     })
@@ -129,6 +130,12 @@ fn calibration(top: &Place<'_>) -> Result<Option<Calibration>> {
         shift: place.member("shift")?.number(-MOST_SHIFT..=MOST_SHIFT)?,
         answers: place.member("answers")?.whole(0..=u32::MAX)?,
     }))
+}
+
+/// Models of before it was kept have none.
+fn recall(top: &Place<'_>) -> Result<Option<f64>> {
+    let place = top.find("recall")?.filter(|place| !place.is_null());
+    place.map(|place| place.share()).transpose()
 }
 
 /// Models of before there were any have none.

@@ -69,6 +69,7 @@ pub fn write_model(model: &MatchModel) -> Result<String> {
         "classes": classes.collect::<Result<Value>>()?,
         "searches": searches.collect::<Result<Value>>()?,
         "left_out": left_out(&model.left_out),
+        "recall": model.recall.map(exact).transpose()?,
         "calibration": calibration,
         "warnings": model.warnings,
         "not_known": not_known(model),

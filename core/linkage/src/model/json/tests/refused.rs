@@ -39,6 +39,8 @@ const IMPOSSIBLE: &str = r#"
 /calibration := {"slope": 1, "shift": 1e4, "answers": 20} => calibration.shift is 10000
 /calibration := {"slope": 1, "shift": 0, "answers": -1} => calibration.answers is -1
 /calibration := {"slope": 1, "shift": 0} => calibration.answers is missing
+/recall := 1.5 => recall is 1.5
+/recall := "all" => recall is "all"
 /records := -1 => records is -1
 /pairs := 1e37 => pairs is 1e37
 /rounds := 0.5 => rounds is 0.5
