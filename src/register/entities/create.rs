@@ -227,10 +227,11 @@ fn drop_decision_triggers(session: &Session, decisions: pg_sys::Oid, register: p
     }
     for (suffix, ..) in DECISION_TRIGGERS {
         let trigger = suffixed(&catalog::name(register), suffix);
-        session.run(
-            &sql!("DROP TRIGGER IF EXISTS {trigger} ON {decisions}"),
-            &[],
-        );
+        // SAFETY: a look-up in the catalogs by OID and a C string.
+        let found = unsafe { pg_sys::get_trigger_oid(decisions, trigger.as_ptr(), true) };
+        if found != pg_sys::InvalidOid {
+            session.run(&sql!("DROP TRIGGER {trigger} ON {decisions}"), &[]);
+        }
     }
 }
 
