@@ -14,6 +14,8 @@ say 'duplicates that no search finds'
 "$ROOT/tests/quality/missed.sh"
 say 'single records, and what the batch finds'
 "$ROOT/tests/quality/single.sh"
+say 'duplicates that a guard stops'
+"$ROOT/tests/quality/guard.sh"
 say 'quality of measures of names'
 "$ROOT/tests/quality/names.sh"
 say 'kinds of corruption'

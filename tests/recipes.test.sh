@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/recipes.test.sh [--update] [PAGE...]: the code of docs/psycopg.md, sqlalchemy.md, django.md, wide-columns.md and nightly-job.md, run as it stands there, against a database
+# tests/recipes.test.sh [--update] [PAGE...]: the code of docs/psycopg.md, sqlalchemy.md, django.md, wide-columns.md, front-desk.md and nightly-job.md, run as it stands there, against a database
 # of each page's. The packages of tests/recipes/requirements.txt come from the package index of Python, once, into target/recipes.
 
 # shellcheck source=scripts/test-env.sh
