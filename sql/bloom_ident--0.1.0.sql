@@ -1923,9 +1923,9 @@ CREATE FUNCTION bloom_register_guard(register regclass, min_probability float8, 
 COMMENT ON FUNCTION bloom_register_guard(regclass, float8, text, text[]) IS
     'creates a trigger bloom_guard on a register''s table that rejects, warns of, skips or flags rows that are probably the same as one that is there, by the register''s model; returns the name of the trigger';
 
-CREATE FUNCTION bloom_entities_create(register regclass, entities name, min_probability float8 DEFAULT 0.5, method text DEFAULT 'centre', max_size integer DEFAULT NULL, decisions regclass DEFAULT NULL) RETURNS regclass
+CREATE FUNCTION bloom_entities_create(register regclass, entities name, min_probability float8 DEFAULT 0.5, method text DEFAULT 'centre', max_size integer DEFAULT NULL, decisions regclass DEFAULT NULL, notify boolean DEFAULT true) RETURNS regclass
     VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_entities_create_wrapper';
-COMMENT ON FUNCTION bloom_entities_create(regclass, name, float8, text, integer, regclass) IS
+COMMENT ON FUNCTION bloom_entities_create(regclass, name, float8, text, integer, regclass, boolean) IS
     'makes a table with the entity of each record of a register, which the register''s triggers keep from then on, and a table of what becomes of entities beside it; returns the table';
 
 CREATE FUNCTION bloom_entities_decide() RETURNS trigger

@@ -1,6 +1,7 @@
 //! `bloom_register_match`: which records of a register are the same as one.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use base::Error;
 use pgrx::PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE;
@@ -15,12 +16,12 @@ use pg::error::{raise, sql_error};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::message::words;
-use pg::session::{QueryRow, Session};
+use pg::session::{QueryRow, SavedPlan, Session};
 use pg::sql::Sql;
 use pg::values::jsonb::jsonb_datum;
 use pg::values::text::Text;
 use pg::values::varlena::NewValue;
-use pg::{entry, relation, sql};
+use pg::{catalog, entry, relation, sql};
 
 /// Keys of records, by their bytes, with the first search that finds each.
 pub type BroughtTogether = BTreeMap<Vec<u8>, (pg_sys::Datum, usize)>;
@@ -148,6 +149,9 @@ pub fn open(oid: pg_sys::Oid) -> std::rc::Rc<Register> {
     }
     // Not for those who may not read it, who could keep others waiting by it.
     relation::lock(register.relation, pg_sys::AccessShareLock);
+    // What was found out may be older than the lock.
+    // SAFETY: as above.
+    let register = Register::open(oid, unsafe { pg_sys::GetActiveSnapshot() });
     register.check_kept();
     register
 }
@@ -184,14 +188,6 @@ impl Register {
         let mut values: Vec<pg_sys::Datum> = ids.values().map(|(id, _)| *id).collect();
         // SAFETY: of the key's type.
         let keys = unsafe { self.key_type.array(&mut values) };
-        let (key, columns) = (&self.key.name, self.texts.select());
-        let only = Sql::new("").only(self.relation);
-        let array = Sql::new("").exact_type(keys.0);
-        let json = sql!("pg_catalog.to_jsonb({key})");
-        let query = sql!(
-            "SELECT {key}, {json} OPERATOR(pg_catalog.#>>) ARRAY[]::pg_catalog.text[], pg_catalog.format('%s', {key}), \
-            {columns} FROM {only} AS r WHERE {key} OPERATOR(pg_catalog.=) ANY ($1::{array})"
-        );
         let mut found = Vec::with_capacity(ids.len());
         let candidate = |row: QueryRow<'_>| {
             let id = row.datum(0)?;
@@ -205,9 +201,34 @@ impl Register {
                 record: self.texts.of_query(row, 3),
             })
         };
-        let session = Session::begin(true);
-        reading_fields(|| session.each(&query, &[keys], |row| found.extend(candidate(row))));
+        let (session, plan) = (Session::begin(true), self.fetch_plan(keys.0));
+        reading_fields(|| {
+            let rows = plan.run(&session, [keys.1]).into_iter();
+            found.extend(rows.filter_map(candidate));
+        });
         found
+    }
+
+    /// Reads the records of an array of keys, as the caller may: the key, the key as JSON, as text, and the columns.
+    fn fetch_plan(&self, array: pg_sys::Oid) -> Rc<SavedPlan<1>> {
+        // The statement names the table, which may have another name than when it was planned.
+        let name = catalog::quoted(self.relation);
+        if let Some((_, plan)) = (self.fetch.borrow().as_ref()).filter(|(known, _)| *known == name)
+        {
+            return Rc::clone(plan);
+        }
+        let (key, columns) = (&self.key.name, self.texts.select());
+        let only = Sql::new("").only(self.relation);
+        let json = sql!("pg_catalog.to_jsonb({key})");
+        let query = sql!(
+            "SELECT {key}, {json} OPERATOR(pg_catalog.#>>) ARRAY[]::pg_catalog.text[], pg_catalog.format('%s', {key}), \
+            {columns} FROM {only} AS r WHERE {key} OPERATOR(pg_catalog.=) ANY ($1)"
+        );
+        let plan = Rc::new(SavedPlan::new(query, [array]));
+        let before = self.fetch.replace(Some((name, Rc::clone(&plan))));
+        // Freeing a plan calls the server, so it is done when nothing is borrowed.
+        drop(before);
+        plan
     }
 
     /// The keys of the records that have one of these keys in an open block, by their bytes, with the first search that

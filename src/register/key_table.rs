@@ -21,6 +21,18 @@ pub struct KeyTable {
     pub is_covered: bool,
     /// By which function values of that column are equal, and its collation.
     pub equality: (pg_sys::Oid, pg_sys::Oid),
+    /// The types of its columns, if it is a table that was made for this, else none; others are invalid OIDs.
+    pub types: [pg_sys::Oid; MOST_COLUMNS],
+}
+
+/// Columns of such a table at most.
+pub const MOST_COLUMNS: usize = 7;
+
+/// Types of columns, for [`KeyTable::types`].
+pub fn types_of_columns(types: &[pg_sys::Oid]) -> [pg_sys::Oid; MOST_COLUMNS] {
+    let mut all = [pg_sys::InvalidOid; MOST_COLUMNS];
+    all[..types.len()].copy_from_slice(types);
+    all
 }
 
 impl KeyTable {
@@ -39,6 +51,7 @@ impl KeyTable {
         let lock = pg_sys::AccessShareLock;
         // Not until the end of the transaction: whoever asks and writes afterwards would block those who mend the register.
         let table = OpenRelation::table(self.oid, lock);
+        self.check_columns(&table);
         let index = OpenRelation::index(self.index, lock);
         // SAFETY: both are open, and stay so longer than the scan. The key is set again before it is used: column 1 of
         // the index equals a bigint.
@@ -79,17 +92,62 @@ impl KeyTable {
 
     /// Opens it for writing.
     ///
-    /// Errors: it has been dropped.
+    /// Errors: it has been dropped, or is not as it was.
     pub fn write(&self) -> KeyWriter {
         let table = OpenRelation::table(self.oid, pg_sys::RowExclusiveLock).keep_lock();
-        // SAFETY: the table is open, and its indexes are closed before it is.
-        let indexes = unsafe { ffi::CatalogOpenIndexes(table.pointer()) };
+        self.check_columns(&table);
+        // SAFETY: the table is open, and its indexes are closed before it is. There are as many as the number says.
+        let indexes = unsafe {
+            let indexes = ffi::CatalogOpenIndexes(table.pointer());
+            let (n, all) = ((*indexes).ri_NumIndices, (*indexes).ri_IndexRelationInfo);
+            let is_plain = |info: &pg_sys::IndexInfo| {
+                info.ii_Expressions.is_null()
+                    && info.ii_Predicate.is_null()
+                    && info.ii_ExclusionOps.is_null()
+            };
+            if !(0..n as usize).all(|i| is_plain(&**all.add(i))) {
+                self.raise_changed("It has an index with an expression or a condition.");
+            }
+            indexes
+        };
         KeyWriter {
             table,
             indexes,
             rows: Vec::new(),
             waiting: 0,
         }
+    }
+
+    /// What was found out about the table may be older than the lock that it is opened with.
+    ///
+    /// Errors: it has other columns.
+    fn check_columns(&self, table: &OpenRelation) {
+        let types = self
+            .types
+            .iter()
+            .filter(|&&of_type| of_type != pg_sys::InvalidOid);
+        if self.types[0] == pg_sys::InvalidOid {
+            return;
+        }
+        let of_type = |column: &pg_sys::FormData_pg_attribute| match column.attisdropped {
+            true => pg_sys::InvalidOid,
+            false => column.atttypid,
+        };
+        if !table.columns().map(of_type).eq(types.copied()) {
+            self.raise_changed("It has other columns.");
+        }
+    }
+
+    fn raise_changed(&self, detail: &'static str) -> ! {
+        let name = catalog::name(self.oid);
+        raise(
+            &sql_error(
+                ERRCODE_INVALID_OBJECT_DEFINITION,
+                words!("table \"{name}\" is not as it was made"),
+            )
+            .detail(detail)
+            .hint("Undo what was changed, or drop what it belongs to by bloom_entities_drop() or bloom_register_drop(), and make it anew."),
+        )
     }
 }
 

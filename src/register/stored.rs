@@ -2,7 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::rc::Rc;
 
 use base::{Error, Result};
@@ -15,7 +15,7 @@ use pgrx::PgSqlErrorCode::{
 };
 
 use super::entities::{EntityTable, Settings};
-use super::key_table::{KeyReader, KeyTable};
+use super::key_table::{types_of_columns, KeyReader, KeyTable};
 use super::key_type::KeyType;
 use super::options::Options;
 use super::prefix::{self, Names};
@@ -30,6 +30,7 @@ use pg::catalog::changes::{self, Watch};
 use pg::error::{raise, sql_error, OrRaise};
 use pg::message::words;
 use pg::relation::OpenRelation;
+use pg::session::SavedPlan;
 use pg::session_state::map_bytes;
 use pg::values::text::readable;
 
@@ -68,6 +69,8 @@ pub struct Register {
     /// The tables of entities that are kept by it.
     pub settings: Vec<Settings>,
     entities: OnceCell<Vec<EntityTable>>,
+    /// How candidates are read, and under which name of the table that was planned.
+    pub fetch: RefCell<Option<(CString, Rc<SavedPlan<1>>)>>,
 }
 
 /// A register that was used.
@@ -113,7 +116,7 @@ impl Register {
         let register = Rc::new(Register::new(oid, version, stored).or_raise());
         let mut watched = vec![oid, register.relation, register.keys.oid];
         for settings in &register.settings {
-            watched.push(settings.table(oid));
+            watched.extend(settings.tables(oid));
             watched.extend(settings.table_of_decisions(oid));
         }
         let kept = Kept {
@@ -216,6 +219,7 @@ impl Register {
             known,
             settings: row.entities,
             entities: OnceCell::new(),
+            fetch: RefCell::default(),
         })
     }
 
@@ -419,6 +423,7 @@ fn key_table(register: &CStr, oid: pg_sys::Oid, id: pg_sys::Oid) -> Result<KeyTa
         index,
         is_covered,
         equality: (pg_sys::F_INT8EQ.into(), pg_sys::InvalidOid),
+        types: types_of_columns(&[pg_sys::INT8OID, id]),
     })
 }
 
@@ -534,5 +539,6 @@ pub fn rows_by_key(
         index,
         is_covered: false,
         equality: (equality, collation),
+        types: types_of_columns(&[]),
     })
 }

@@ -21,6 +21,7 @@ use pg::error::{sql_error, OrRaise};
 use pg::ffi;
 use pg::function::trigger::{protocol_violated, TriggerCall};
 use pg::message::words;
+use pg::relation;
 use pg::row::{is_live, newest, Row};
 use pg::tid::Tid;
 use pg::values::varlena::{is_same_value, NewValue};
@@ -150,6 +151,15 @@ impl Register {
             pg_sys::UnregisterSnapshot(snapshot);
             register
         }
+    }
+
+    /// The same register, whose table nobody changes any more until the end of the transaction.
+    ///
+    /// Errors: those of [`Register::open`].
+    pub fn locked(self: Rc<Register>) -> Rc<Register> {
+        relation::lock(self.relation, pg_sys::AccessShareLock);
+        // What was found out may be older than the lock.
+        Register::newest(self.oid)
     }
 
     /// The same.

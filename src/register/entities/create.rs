@@ -36,7 +36,7 @@ use pg::{catalog, check_for_interrupts, entry, progress, relation, sql};
 const LONGEST: usize = pg_sys::NAMEDATALEN as usize - 1 - CHANGES.len();
 
 /// `(register regclass, entities name, min_probability float8, method text, max_size integer,
-/// decisions regclass) RETURNS regclass`
+/// decisions regclass, notify boolean) RETURNS regclass`
 #[entry(volatile, called_on_null, parallel_unsafe)]
 fn bloom_entities_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     not_during_recovery(c"bloom_entities_create()");
@@ -52,6 +52,7 @@ fn bloom_entities_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             .datum(4)
             .map(|_| crate::clusters::max_size(arguments, 4)),
         decisions: decisions.map(|oid| readable(catalog::name(oid).to_bytes())),
+        notify: arguments.boolean(6),
     };
     Method::of_name(&settings.method);
     // SAFETY: a function runs with a snapshot.

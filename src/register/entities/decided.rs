@@ -2,7 +2,10 @@
 
 use base::Result;
 use pgrx::pg_sys;
-use pgrx::PgSqlErrorCode::{ERRCODE_FEATURE_NOT_SUPPORTED, ERRCODE_UNDEFINED_TABLE};
+use pgrx::PgSqlErrorCode::{
+    ERRCODE_FEATURE_NOT_SUPPORTED, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+    ERRCODE_UNDEFINED_TABLE,
+};
 
 use super::super::stored::Register;
 use super::turn::{await_records, join};
@@ -36,7 +39,14 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<()> {
         )
         .hint("Such triggers are made by bloom_entities_create()."));
     };
-    if call.event() == pg_sys::TRIGGER_EVENT_TRUNCATE {
+    let is_truncate = call.event() == pg_sys::TRIGGER_EVENT_TRUNCATE;
+    if !is_truncate && !call.is_for_rows() {
+        return Err(protocol_violated(
+            "function \"bloom_entities_decide\" must be fired for each row",
+        )
+        .hint("Such triggers are made by bloom_entities_create()."));
+    }
+    if is_truncate {
         let table = call.table();
         return Err(sql_error(
             ERRCODE_FEATURE_NOT_SUPPORTED,
@@ -60,7 +70,21 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<()> {
         .detail("It was dropped, renamed or moved to another schema than the decisions.")
         .hint("Name it as it was, or drop the trigger."));
     }
-    let register = Register::newest(oid);
+    let register = Register::newest(oid).locked();
+    let of_table = |of: &&super::EntityTable| {
+        let decisions = of.decisions.as_ref();
+        decisions.is_some_and(|decisions| decisions.table == call.table())
+    };
+    let entities = register.entities()?;
+    if !entities.iter().any(|of| of_table(&of)) {
+        let (trigger, table) = (call.trigger_name(), call.table());
+        return Err(sql_error(
+            ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+            words!("table \"{table}\" of trigger \"{trigger}\" has no decisions about entities of register \"{name}\""),
+        )
+        .hint("Drop the trigger."));
+    }
+    // A table of decisions has texts there, as was checked when the entities were opened.
     let columns = [c"a", c"b"].map(|name| catalog::column(call.table(), name).unwrap_or_default());
     let mut seeds = Vec::new();
     let slots = match call.event() {
@@ -75,12 +99,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<()> {
         let ids = keys.filter_map(|key| register.id_of_text(unsafe { Varlena::new(key) }.bytes()));
         seeds.extend(ids);
     }
-    let of_table = |of: &&super::EntityTable| {
-        let decisions = of.decisions.as_ref();
-        decisions.is_some_and(|decisions| decisions.table == call.table())
-    };
-    let entities = register.entities()?;
-    if seeds.is_empty() || !entities.iter().any(|of| of_table(&of)) {
+    if seeds.is_empty() {
         return Ok(());
     }
     // The decision is to be seen.

@@ -5,9 +5,9 @@ use std::ffi::CString;
 use pgrx::pg_sys;
 
 use super::super::stored::Register;
-use pg::ffi;
 use pg::output::text_form;
 use pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
+use pg::{catalog, ffi};
 
 /// Types whose texts are the same in all sessions.
 const PLAIN: [pg_sys::Oid; 6] = [
@@ -33,7 +33,12 @@ impl Register {
     /// The text of a key, in the database's encoding.
     pub fn text_of(&self, id: pg_sys::Datum) -> Vec<u8> {
         // SAFETY: of the key's type.
-        self.with_fixed_settings(|| unsafe { text_form(id, self.key_type.oid) })
+        let mut text = self.with_fixed_settings(|| unsafe { text_form(id, self.key_type.oid) });
+        // As the cast to text has it.
+        if self.key_type.oid == pg_sys::BPCHAROID {
+            text.truncate(text.trim_ascii_end().len());
+        }
+        text
     }
 
     /// The key of a text; `None` if it cannot be one, as far as that is known without an error.
@@ -47,11 +52,18 @@ impl Register {
             pg_sys::INT8OID => Some(number()?.into()),
             of_type => {
                 let text = CString::new(text).ok()?;
+                let number = catalog::column(self.relation, &self.key.name).unwrap_or_default();
+                let modifier = catalog::base_type(self.relation, number).1;
                 let (mut function, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
                 // SAFETY: a type that exists, whose input function reads a C string.
                 Some(self.with_fixed_settings(|| unsafe {
                     pg_sys::getTypeInputInfo(of_type, &mut function, &mut parameter);
-                    ffi::OidInputFunctionCall(function, text.as_ptr().cast_mut(), parameter, -1)
+                    ffi::OidInputFunctionCall(
+                        function,
+                        text.as_ptr().cast_mut(),
+                        parameter,
+                        modifier,
+                    )
                 }))
             }
         }

@@ -93,12 +93,15 @@ impl Register {
                     let mut decisions = all.filter_map(|entities| entities.decisions.as_ref());
                     Ok(decisions.any(|decisions| decisions.concerns(&self.text_of(id))))
                 };
-                let is_alone = match record {
+                let is_alone = match &record {
                     _ if is_known || is_decided()? => {
                         entering.join();
+                        if let Some(record) = &record {
+                            await_others(self, &bytes, record, self.least()?)?;
+                        }
                         false
                     }
-                    Some(record) => entering.is_alone(&bytes, &record, self.least()?)?,
+                    Some(record) => entering.is_alone(&bytes, record, self.least()?)?,
                     None => true,
                 };
                 for entities in self.entities()? {
@@ -162,13 +165,14 @@ impl Register {
         if unsafe { self.key_type.is_same(old, new) } || self.is_there(old) {
             return;
         }
+        let writer = entities.by_key.write();
         let mut reader = EntityReader::new(entities, now());
         if let (Some((entity, tid)), None) = (reader.of(old), reader.of(new)) {
             drop(reader);
             // SAFETY: as above.
             unsafe { pg_sys::CommandCounterIncrement() };
             let values = [Some(new), Some(pg_sys::Datum::from(entity))];
-            entities.by_key.write().update(tid, &values);
+            writer.update(tid, &values);
         }
     }
 
@@ -182,6 +186,8 @@ impl Register {
         seeds: &[pg_sys::Datum],
         cause: Option<pg_sys::Datum>,
     ) -> Result<()> {
+        // Rows stay where they are from here on.
+        let mut writer = entities.by_key.write();
         let component = {
             let mut neighbours = Neighbours::new(self, now());
             let mut reader = EntityReader::new(entities, now());
@@ -198,7 +204,6 @@ impl Register {
         let id_of =
             |entity: &super::component::Entity| entity.id.unwrap_or_else(|| entities.next(0));
         let ids: Vec<i64> = all.iter().map(id_of).collect();
-        let mut writer = entities.by_key.write();
         for (place, &part) in outcome.order.iter().enumerate() {
             let part = &component.parts[part as usize];
             let Some(key) = part.id else { continue };

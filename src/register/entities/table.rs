@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::{ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_UNDEFINED_TABLE};
 use serde::{Deserialize, Serialize};
 
-use super::super::key_table::KeyTable;
+use super::super::key_table::{types_of_columns, KeyTable};
 use super::super::stored::{btree_on, check_plain, Register};
 use crate::clusters::Method;
 use crate::guard::DecisionTable;
@@ -31,12 +31,25 @@ pub struct Settings {
     pub max_size: Option<u32>,
     /// The table of decisions, which is in the register's schema.
     pub decisions: Option<String>,
+    /// Whether transactions that change entities notify those that listen.
+    #[serde(default = "yes")]
+    pub notify: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Settings {
     /// The table of entities in the schema of a register.
     pub fn table(&self, register: pg_sys::Oid) -> pg_sys::Oid {
         relation_beside(register, &self.entities)
+    }
+
+    /// That table, and the table of its changes.
+    pub fn tables(&self, register: pg_sys::Oid) -> [pg_sys::Oid; 2] {
+        let changes = format!("{}{CHANGES}", self.entities);
+        [&self.entities, &changes].map(|name| relation_beside(register, name))
     }
 
     /// The table of decisions there, if there are any.
@@ -67,6 +80,7 @@ pub struct EntityTable {
     pub method: Method,
     pub most: u32,
     pub decisions: Option<DecisionTable>,
+    notify: bool,
 }
 
 impl EntityTable {
@@ -118,6 +132,7 @@ impl EntityTable {
                 index,
                 is_covered: false,
                 equality: (equality, collation),
+                types: types_of_columns(&columns[0].1),
             })
         };
         let by_key = by(1, "has no unique index on \"key\"", register.key.type_oid)?;
@@ -127,6 +142,7 @@ impl EntityTable {
             index: pg_sys::InvalidOid,
             is_covered: false,
             equality: (pg_sys::F_INT8EQ.into(), pg_sys::InvalidOid),
+            types: types_of_columns(&columns[1].1),
         };
         let sequences = [entities, changes.oid]
             .map(|oid| sequence_of(oid).ok_or_else(|| not_as_made(oid, "has no sequence")));
@@ -153,6 +169,7 @@ impl EntityTable {
             method: Method::of_name(&settings.method),
             most: settings.max_size.unwrap_or(u32::MAX),
             decisions,
+            notify: settings.notify,
         })
     }
 
@@ -170,6 +187,9 @@ impl EntityTable {
 
     /// Adds the number of a change to those that listen: one notification a transaction, whatever it has changed.
     pub fn notify(&self) {
+        if !self.notify {
+            return;
+        }
         let channel = catalog::name(self.oid());
         // SAFETY: C strings, which are copied.
         unsafe { ffi::Async_Notify(channel.as_ptr(), c"".as_ptr()) };
