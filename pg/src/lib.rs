@@ -36,6 +36,7 @@ pub mod team;
 pub mod tid;
 pub mod tree;
 pub mod values;
+pub mod waiting;
 
 pub use bloom_ident_macros::{entry, sql};
 pub use interrupts::{check_for_interrupts, interrupts_are_pending};

@@ -135,6 +135,28 @@ impl OpenRelation {
         }
     }
 
+    /// A B-tree of all rows whose first column is this one, and its collation. A unique one is on that column alone, and is
+    /// checked at once.
+    pub fn btree_on(&self, column: i16, is_unique: bool) -> Option<(pg_sys::Oid, pg_sys::Oid)> {
+        self.indexes().into_iter().find_map(|oid| {
+            let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
+            // SAFETY: an open index has its row of pg_index, with as many columns as key columns at least, and the collation of
+            // each.
+            unsafe {
+                let form = &*index.rd_index;
+                let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
+                let is_whole = form.indisvalid && form.indisready && form.indislive;
+                let is_key = form.indisunique && form.indimmediate && columns.len() == 1;
+                let serves = is_whole
+                    && columns[0] == column
+                    && (is_key || !is_unique)
+                    && index.form().relam == pg_sys::BTREE_AM_OID
+                    && pg_sys::RelationGetIndexPredicate(index.pointer()).is_null();
+                serves.then(|| (oid, *index.rd_indcollation))
+            }
+        })
+    }
+
     /// The partitions directly below a partitioned table, none of another relation.
     /// Those that are just being detached are left out if `omit_detached`.
     pub fn partitions(&self, omit_detached: bool) -> Vec<pg_sys::Oid> {

@@ -1,5 +1,5 @@
 //! What is done with pairs: records are grouped into clusters, pairs or clusters are measured where the truth is known,
-//! and people are asked about some, whose answers correct the model that has found them.
+//! and what people have answered corrects the model that has found them.
 
 mod assign;
 mod calibrate;
@@ -9,7 +9,6 @@ mod grouping;
 pub mod keeping;
 mod pair_list;
 mod quality;
-mod queue;
 mod reliability;
 mod resolution;
 mod source;
@@ -17,6 +16,6 @@ mod update;
 
 pub use clustered::Clustered;
 pub use grouping::{max_size, Grouping, Method};
-pub use pair_list::PairList;
+pub use pair_list::{refuse_one_key, PairList, PairReader};
 pub use resolution::{Resolution, Truth};
 pub use source::Source;

@@ -4,7 +4,7 @@
 //! - [`compare`]: who is compared with whom, by signatures, tokens, the columns of `within` and what people have
 //!   decided.
 //! - [`candidates`]: where similar rows come from: indexes or the table, for one row or for many, with a dirty
-//!   snapshot; how two sessions at once wait for each other is in its `wait`.
+//!   snapshot; how two sessions at once wait for each other is in [`pg::waiting`].
 //! - [`actions`]: what is done about a row: refused, warned of, left out, or written down, and with whose rights.
 //!
 //! The trigger puts them together:
@@ -23,7 +23,3 @@ mod partition_moves;
 mod prepared;
 mod tables;
 mod trigger;
-
-pub use candidates::scan::PendingTransaction;
-pub use candidates::wait::wait_for;
-pub use compare::decisions::DecisionTable;

@@ -15,13 +15,13 @@ use pgrx::{pg_sys, PgLogLevel};
 
 use super::actions::written_table::{SkippedTable, WrittenTable};
 use super::candidates::index::SearchTarget;
-use super::compare::decisions::DecisionTable;
 use super::compare::{searched_column, Comparator, ComparedTable};
 use super::options::GuardOptions;
 use super::tables::{
     self, check_comparable, find_table, lock_table, signature_column, PartitionTree,
 };
 use super::trigger::TriggerCall;
+use crate::pairs::decisions::DecisionTable;
 use pg::catalog;
 use pg::message::words;
 use pg::relation::OpenRelation;

@@ -249,28 +249,3 @@ impl OddValues {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_fit_has_told_is_read_again() {
-        let odd = |reading| OddValues {
-            field: "born \"x\"".to_owned(),
-            values: 14,
-            of: 1978,
-            kind: Kind::Date,
-            reading,
-        };
-        for reading in [None, Reading::dates("YYYYMMDD|DD.MM.YYYY").ok()] {
-            let texts = [
-                text(&unique("born \"x\"", false)),
-                text(&odd(reading).warning()),
-            ];
-            assert_eq!(OddValues::told(&texts, "born \"x\""), Some((14, 1978)));
-            assert_eq!(OddValues::told(&texts, "born"), None);
-            assert_eq!(OddValues::told(&texts[..1], "born \"x\""), None);
-        }
-    }
-}

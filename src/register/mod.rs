@@ -32,4 +32,4 @@ mod trigger;
 mod why;
 
 pub use entities::links;
-pub use stored::{btree_on, Register};
+pub use stored::Register;

@@ -213,10 +213,10 @@ impl<'t> FirstRow<'t> {
                 key: CStr::from_ptr(of_type(c"key", pg_sys::NAMEOID).cast_mut_ptr()).to_owned(),
                 model: known_model_of(of_type(c"model", pg_sys::JSONBOID)).0,
                 records: of_type(c"records", pg_sys::INT8OID).value() as i64,
-                types: Vec::from_datum(types, false).unwrap_or_default(),
+                types: without_null(types, pg_sys::InvalidOid),
                 keys,
                 options: Options::read(&json_text(of_type(c"options", pg_sys::JSONBOID))),
-                searches: Vec::from_datum(searches, false).unwrap_or_default(),
+                searches: without_null(searches, -1),
             }
         }
     }
@@ -233,6 +233,20 @@ impl Drop for FirstRow<'_> {
             }
         }
     }
+}
+
+/// The elements of an array, with another value for NULL.
+///
+/// # Safety
+/// The value is an array of elements of this type.
+unsafe fn without_null<T: FromDatum + Copy>(array: pg_sys::Datum, null: T) -> Vec<T>
+where
+    Vec<Option<T>>: FromDatum,
+{
+    // SAFETY: the caller's.
+    let all: Option<Vec<Option<T>>> = unsafe { FromDatum::from_datum(array, false) };
+    let all = all.unwrap_or_default().into_iter();
+    all.map(|element| element.unwrap_or(null)).collect()
 }
 
 /// The table of a register and that of its keys, as its row says, whatever has become of them; `None` without a row.

@@ -454,36 +454,27 @@ pub fn check_plain(
                 && !(*index.rd_index).indisexclusion
         }
     };
-    match table.indexes().iter().all(is_plain) {
-        true => Ok(()),
-        false => Err("has an index with an expression or a condition"),
+    if !table.indexes().iter().all(is_plain) {
+        return Err("has an index with an expression or a condition");
     }
-}
-
-/// A B-tree of all rows of a table whose first column is this one, and its collation. A unique one is on that column
-/// alone, and is checked at once.
-pub fn btree_on(
-    table: &OpenRelation,
-    column: i16,
-    is_unique: bool,
-) -> Option<(pg_sys::Oid, pg_sys::Oid)> {
-    table.indexes().into_iter().find_map(|oid| {
-        let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
-        // SAFETY: an open index has its row of pg_index, with as many columns as key columns at least, and the collation of
-        // each.
-        unsafe {
-            let form = &*index.rd_index;
-            let columns = form.indkey.values.as_slice(form.indnkeyatts as usize);
-            let is_whole = form.indisvalid && form.indisready && form.indislive;
-            let is_key = form.indisunique && form.indimmediate && columns.len() == 1;
-            let serves = is_whole
-                && columns[0] == column
-                && (is_key || !is_unique)
-                && index.form().relam == pg_sys::BTREE_AM_OID
-                && pg_sys::RelationGetIndexPredicate(index.pointer()).is_null();
-            serves.then(|| (oid, *index.rd_indcollation))
-        }
-    })
+    // SAFETY: an open table has a descriptor, with a description of constraints or NULL, and NULL or a description of its
+    // triggers, with as many as it says.
+    let (has_check, has_key) = unsafe {
+        let checks = (*table.rd_att).constr.as_ref();
+        let triggers = match table.trigdesc.as_ref() {
+            Some(all) => std::slice::from_raw_parts(all.triggers, all.numtriggers as usize),
+            None => &[],
+        };
+        (
+            checks.is_some_and(|all| all.num_check > 0),
+            triggers.iter().any(|trigger| trigger.tgisinternal),
+        )
+    };
+    match (has_check, has_key) {
+        (true, _) => Err("has a check constraint"),
+        (_, true) => Err("has a foreign key, or is referred to by one"),
+        _ => Ok(()),
+    }
 }
 
 /// Errors: register, keys and table do not belong to the same user, so that one could write to what is another's.
@@ -513,7 +504,7 @@ pub fn rows_by_key(
 ) -> Result<KeyTable> {
     let oid = table.rd_id;
     let number = catalog::column(oid, &key.name);
-    let index = number.and_then(|number| btree_on(table, number, true));
+    let index = number.and_then(|number| table.btree_on(number, true));
     let Some((index, collation)) = index else {
         let (quoted, column) = (catalog::quoted(oid), catalog::quoted_column(&key.name));
         let of = match register {

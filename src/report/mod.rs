@@ -1,6 +1,6 @@
 //! `bloom_report`: the duplicates of a table on one page. `facts` finds out what it says, `html` and `plain` write it.
 //! `bloom_report_pairs`: pairs that were found before. `pairs` finds out what it says, `why` explains pairs by a model,
-//! `pairs_html` writes it.
+//! `pairs_html` writes it. `bloom_review_queue`: what people are asked about is in `queue`.
 
 mod charts;
 mod facts;
@@ -8,6 +8,7 @@ mod histogram;
 mod html;
 mod pairs;
 mod plain;
+mod queue;
 mod review;
 mod survey;
 mod value;

@@ -3,7 +3,7 @@
 //!
 //! [`index`] has what is searched in a table, and by which index; [`scan`] goes through the candidates of one row, from
 //! a sigfile index, from GiST or from the whole table (another source is an arm of its `ScanSource`), and tells rows
-//! that have moved meanwhile; [`wait`] waits; [`bulk`] searches for many rows of a statement at once, and [`ahead`]
+//! that have moved meanwhile; [`pg::waiting`] waits; [`bulk`] searches for many rows of a statement at once, and [`ahead`]
 //! remembers those. [`search`] puts them together, and asks the comparator of each candidate.
 //!
 //! PostgreSQL's exclusion constraints do the same: the row and its index entry are there before the search begins. So
@@ -15,20 +15,19 @@ mod ahead;
 pub mod bulk;
 pub mod index;
 pub mod scan;
-pub mod wait;
 
 use std::collections::BTreeSet;
 
 use index::SearchTarget;
 use linkage::guard::similar_rows::SimilarRows;
 use pgrx::pg_sys;
-use scan::{DirtyScan, PendingTransaction, RowState, SearchStart};
-use wait::wait_for;
+use scan::{DirtyScan, RowState, SearchStart};
 
 use super::compare::decisions::DecidedRow;
 use super::compare::PreparedRow;
 use super::prepared::PreparedGuard;
 use pg::tid::Tid;
+use pg::waiting::{wait_for, PendingTransaction};
 
 /// A row of a table, by its tid.
 #[derive(Clone, Copy)]
@@ -81,7 +80,7 @@ pub fn search(
         drop(start);
         if pass.found.count == 0 {
             if let Some((blocker, row)) = pass.blocker {
-                match wait_for(blocker, Some(row)) {
+                match wait_for(blocker, Some((row.table, row.tid))) {
                     true => continue,
                     false => return SearchOutcome::Deadlock,
                 }

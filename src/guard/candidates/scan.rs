@@ -12,15 +12,8 @@ use pg::memory::Scratch;
 use pg::relation::OpenRelation;
 use pg::row::{header, FetchedRow};
 use pg::tid::Tid;
+use pg::waiting::PendingTransaction;
 use pg::{check_for_interrupts, ffi};
-
-/// A transaction that must end before it is known whether a row is there.
-#[derive(Clone, Copy)]
-pub struct PendingTransaction {
-    pub transaction: pg_sys::TransactionId,
-    /// The token of an INSERT … ON CONFLICT that has not decided yet, else 0.
-    pub speculative: u32,
-}
 
 /// Where the rows come from.
 enum ScanSource {

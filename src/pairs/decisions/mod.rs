@@ -4,8 +4,10 @@
 mod create;
 mod hashes;
 mod read;
+mod table;
 
 pub use hashes::each_hash;
+pub use table::DecisionTable;
 
 use std::cell::Cell;
 

@@ -13,13 +13,13 @@ use super::super::create::{
 };
 use super::super::fill::without_row_security;
 use super::super::row::{settings_of, tables_of};
-use super::super::stored::{btree_on, Register};
+use super::super::stored::Register;
 use super::component::EntityReader;
 use super::table::{EntityTable, Settings, CHANGES};
 use super::turn::join;
 use crate::clusters::Method;
-use crate::guard::DecisionTable;
 use crate::models::min_probability;
+use crate::pairs::decisions::DecisionTable;
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::memory::in_scratch;
@@ -187,7 +187,7 @@ fn keep_decisions(
     let open = OpenRelation::locked_table(decisions);
     let lacks_index = |column: &&CStr| {
         let number = catalog::column(decisions, column).unwrap_or_default();
-        btree_on(&open, number, false).is_none()
+        open.btree_on(number, false).is_none()
     };
     let columns: Vec<&CStr> = [c"a", c"b"].into_iter().filter(lacks_index).collect();
     drop(open);

@@ -18,6 +18,8 @@ use pg::values::varlena::NewValue;
 
 /// `(register regclass, record jsonb) RETURNS TABLE (entities regclass, entity bigint, change text, size integer, others bigint[])`
 ///
+/// `(register regclass, record text) RETURNS TABLE (entities regclass, entity bigint, change text, size integer, others bigint[])`
+///
 /// `(register regclass, record anyelement) RETURNS TABLE (entities regclass, entity bigint, change text, size integer, others bigint[])`
 #[entry(stable, called_on_null, parallel_restricted)]
 fn bloom_register_preview(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {

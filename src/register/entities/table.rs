@@ -8,9 +8,9 @@ use pgrx::PgSqlErrorCode::{ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_UNDEFINED_
 use serde::{Deserialize, Serialize};
 
 use super::super::key_table::{types_of_columns, KeyTable};
-use super::super::stored::{btree_on, check_plain, Register};
+use super::super::stored::{check_plain, Register};
 use crate::clusters::Method;
-use crate::guard::DecisionTable;
+use crate::pairs::decisions::DecisionTable;
 use pg::error::sql_error;
 use pg::message::words;
 use pg::relation::OpenRelation;
@@ -120,8 +120,9 @@ impl EntityTable {
         }
         let table = OpenRelation::table(entities, pg_sys::AccessShareLock);
         let by = |column: i16, what: &str, of_type: pg_sys::Oid| {
-            let (index, collation) =
-                btree_on(&table, column, column == 1).ok_or_else(|| not_as_made(entities, what))?;
+            let (index, collation) = table
+                .btree_on(column, column == 1)
+                .ok_or_else(|| not_as_made(entities, what))?;
             // SAFETY: a look-up in the type cache, whose entries stay.
             let equality = unsafe {
                 let entry = pg_sys::lookup_type_cache(of_type, pg_sys::TYPECACHE_EQ_OPR as i32);

@@ -22,10 +22,10 @@ use twox_hash::XxHash3_64;
 
 use super::super::stored::Register;
 use super::neighbours::{inserter, pending, Loaded, Pending};
-use crate::guard::{wait_for, PendingTransaction};
 use pg::error::sql_error;
 use pg::ffi;
 use pg::message::words;
+use pg::waiting::{wait_for, PendingTransaction};
 
 /// What a lock of this kind says, in the last field of its tag. PostgreSQL's own advisory locks have 1 and 2 there.
 #[derive(Clone, Copy)]

@@ -1,24 +1,30 @@
-//! Two sessions at once: waiting for the end of a transaction that has entered a similar row. Why this keeps both from
-//! passing, and where it does not, is in the header of the folder.
+//! Two sessions at once: waiting for the end of a transaction that has entered a row.
 
 use pgrx::{direct_function_call, pg_sys, IntoDatum};
 
-use super::scan::PendingTransaction;
-use super::RowTid;
-use pg::relation::OpenRelation;
-use pg::{check_for_interrupts, ffi};
+use crate::relation::OpenRelation;
+use crate::tid::Tid;
+use crate::{check_for_interrupts, ffi};
+
+/// A transaction that must end before it is known whether a row is there.
+#[derive(Clone, Copy)]
+pub struct PendingTransaction {
+    pub transaction: pg_sys::TransactionId,
+    /// The token of an INSERT … ON CONFLICT that has not decided yet, else 0.
+    pub speculative: u32,
+}
 
 /// How long the younger of two transactions lets the older one begin to wait, in milliseconds.
 const GRACE: i64 = 5;
 
-/// Waits until `other` has decided about the row at `row`, which an error names if it is given, and returns false if that
+/// Waits until `other` has decided about a row, whose table and tid an error names if it is given, and returns false if that
 /// would be a deadlock, since `other` waits for this transaction. The table is locked. Nothing of the search may be open
 /// meanwhile.
 ///
 /// Two sessions that have both entered similar rows before either of them searches would wait for each other until
 /// deadlock_timeout has passed. So the one that finds the other waiting gives up at once. In case both are about to
 /// wait, the younger transaction lets the older one go first.
-pub fn wait_for(other: PendingTransaction, row: Option<RowTid>) -> bool {
+pub fn wait_for(other: PendingTransaction, row: Option<(pg_sys::Oid, Tid)>) -> bool {
     if other.speculative != 0 {
         // SAFETY: it waits for a lock, and an interrupt ends the wait.
         unsafe { ffi::SpeculativeInsertionWait(other.transaction, other.speculative) };
@@ -37,15 +43,15 @@ pub fn wait_for(other: PendingTransaction, row: Option<RowTid>) -> bool {
             return false;
         }
     }
-    let Some(row) = row else {
+    let Some((table, tid)) = row else {
         let (none, nowhere) = (std::ptr::null_mut(), std::ptr::null_mut());
         let why = pg_sys::XLTW_Oper::XLTW_None;
         // SAFETY: without a reason nothing is said of a row.
         unsafe { ffi::XactLockTableWait(other.transaction, none, nowhere, why) };
         return true;
     };
-    let table = OpenRelation::locked_table(row.table);
-    let mut tid = row.tid.pointer();
+    let table = OpenRelation::locked_table(table);
+    let mut tid = tid.pointer();
     let why = pg_sys::XLTW_Oper::XLTW_RecheckExclusionConstr;
     // SAFETY: the table is open. The tid is only for the context of an error.
     unsafe { ffi::XactLockTableWait(other.transaction, table.pointer(), &mut tid, why) };

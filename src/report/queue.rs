@@ -5,8 +5,7 @@ use base::Error;
 use linkage::clusters::queue::{band, places, share_out, ByBand, BANDS};
 use pgrx::{pg_sys, IntoDatum};
 
-use super::pair_list::{refuse_one_key, PairReader};
-use super::source::Source;
+use crate::clusters::{refuse_one_key, PairReader, Source};
 use crate::pairs::decisions::Decisions;
 use crate::register::links;
 use pg::budget::Budget;
