@@ -138,7 +138,12 @@ impl OpenRelation {
     /// A B-tree of all rows whose first column is this one, and its collation. A unique one is on that column alone, and is
     /// checked at once.
     pub fn btree_on(&self, column: i16, is_unique: bool) -> Option<(pg_sys::Oid, pg_sys::Oid)> {
-        self.indexes().into_iter().find_map(|oid| {
+        self.btrees_on(column, is_unique).first().copied()
+    }
+
+    /// All of them.
+    pub fn btrees_on(&self, column: i16, is_unique: bool) -> Vec<(pg_sys::Oid, pg_sys::Oid)> {
+        let serves = |oid| {
             let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
             // SAFETY: an open index has its row of pg_index, with as many columns as key columns at least, and the collation of
             // each.
@@ -154,7 +159,8 @@ impl OpenRelation {
                     && pg_sys::RelationGetIndexPredicate(index.pointer()).is_null();
                 serves.then(|| (oid, *index.rd_indcollation))
             }
-        })
+        };
+        self.indexes().into_iter().filter_map(serves).collect()
     }
 
     /// The partitions directly below a partitioned table, none of another relation.

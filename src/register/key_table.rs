@@ -15,14 +15,37 @@ use pg::{check_for_interrupts, ffi};
 #[derive(Clone, Copy)]
 pub struct KeyTable {
     pub oid: pg_sys::Oid,
-    /// The index on its first column, or another one on a single column.
+    /// The index by which rows are found.
     pub index: pg_sys::Oid,
+    /// The column that it begins with, and whether it is a unique one on that column alone.
+    pub column: (i16, bool),
     /// Whether the index has the second column, too.
     pub is_covered: bool,
     /// By which function values of that column are equal, and its collation.
     pub equality: (pg_sys::Oid, pg_sys::Oid),
     /// The types of its columns, if it is a table that was made for this, else none; others are invalid OIDs.
     pub types: [pg_sys::Oid; MOST_COLUMNS],
+}
+
+/// An index of a table that begins with a column, and is unique if that is wanted; and whether it has the second column as
+/// well, besides the first.
+pub fn index_on(
+    table: &OpenRelation,
+    (column, is_unique): (i16, bool),
+) -> Option<(pg_sys::Oid, bool)> {
+    let is_covered = |oid: pg_sys::Oid| {
+        let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
+        // SAFETY: an open index has its row of pg_index, with as many columns as it says.
+        unsafe {
+            let form = &*index.rd_index;
+            let columns = form.indkey.values.as_slice(form.indnatts as usize);
+            form.indnkeyatts == 1 && columns == [1, 2]
+        }
+    };
+    let all = table.btrees_on(column, is_unique).into_iter();
+    let all = all.map(|(oid, _)| (is_covered(oid), oid));
+    all.max_by_key(|&(is_covered, _)| is_covered)
+        .map(|(is_covered, oid)| (oid, is_covered))
 }
 
 /// Columns of such a table at most.
@@ -40,19 +63,15 @@ impl KeyTable {
     ///
     /// Errors: it has been dropped, or has no such index.
     pub fn read(&self, snapshot: pg_sys::Snapshot) -> KeyReader {
-        if self.index == pg_sys::InvalidOid {
-            let (name, quoted) = (catalog::name(self.oid), catalog::quoted(self.oid));
-            let message = words!("table \"{name}\" of a register has no index on its keys");
-            raise(
-                &sql_error(ERRCODE_INVALID_OBJECT_DEFINITION, message)
-                    .hint(words!("CREATE INDEX ON {quoted} (key) INCLUDE (id)")),
-            );
-        }
-        let lock = pg_sys::AccessShareLock;
         // Not until the end of the transaction: whoever asks and writes afterwards would block those who mend the register.
-        let table = OpenRelation::table(self.oid, lock);
+        let table = OpenRelation::table(self.oid, pg_sys::AccessShareLock);
         self.check_columns(&table);
-        let index = OpenRelation::index(self.index, lock);
+        // As long as the table is locked its indexes stay; what is known of them is older.
+        let (index, is_covered) = match table.indexes().contains(&self.index) {
+            true => (self.index, self.is_covered),
+            false => index_on(&table, self.column).unwrap_or_else(|| self.raise_no_index()),
+        };
+        let index = OpenRelation::index(index, pg_sys::AccessShareLock);
         // SAFETY: both are open, and stay so longer than the scan. The key is set again before it is used: column 1 of
         // the index equals a bigint.
         unsafe {
@@ -79,7 +98,7 @@ impl KeyTable {
                 self.equality.0,
                 pg_sys::Datum::null(),
             );
-            (*scan).xs_want_itup = self.is_covered;
+            (*scan).xs_want_itup = is_covered;
             KeyReader {
                 scan,
                 slot,
@@ -88,6 +107,18 @@ impl KeyTable {
                 table,
             }
         }
+    }
+
+    fn raise_no_index(&self) -> ! {
+        let (name, quoted) = (catalog::name(self.oid), catalog::quoted(self.oid));
+        let column = catalog::column_name(self.oid, self.column.0);
+        raise(
+            &sql_error(
+                ERRCODE_INVALID_OBJECT_DEFINITION,
+                words!("table \"{name}\" has no index on \"{column}\", which a register needs"),
+            )
+            .hint(words!("CREATE INDEX ON {quoted} ({column})")),
+        )
     }
 
     /// Opens it for writing.

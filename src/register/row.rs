@@ -324,7 +324,7 @@ pub fn settings_of(oid: pg_sys::Oid) -> Vec<Settings> {
     row.map_or(Vec::new(), |row| row.settings(oid))
 }
 
-/// The tables beside a relation that look like registers.
+/// The tables beside a relation that look like registers, and have its owner.
 pub fn registers_beside(relation: pg_sys::Oid) -> Vec<pg_sys::Oid> {
     let query = sql!(
         "SELECT r.oid FROM pg_catalog.pg_class AS r, pg_catalog.pg_class AS c WHERE c.oid OPERATOR(pg_catalog.=) $1 \
@@ -333,7 +333,13 @@ pub fn registers_beside(relation: pg_sys::Oid) -> Vec<pg_sys::Oid> {
     let mut found = Vec::new();
     let parameters = [(pg_sys::OIDOID, relation.into())];
     Session::begin(true).each(&query, &parameters, |row| found.push(row.oid(0)));
-    found.retain(|&oid| is_register(oid));
+    let owner = |oid| OpenRelation::find(oid, pg_sys::AccessShareLock).map(|r| r.form().relowner);
+    let wanted = owner(relation);
+    let is_jsonb = |oid: pg_sys::Oid| {
+        let number = catalog::column(oid, c"entities").unwrap_or_default();
+        catalog::column_type(oid, number) == pg_sys::JSONBOID
+    };
+    found.retain(|&oid| is_register(oid) && is_jsonb(oid) && owner(oid) == wanted);
     found
 }
 

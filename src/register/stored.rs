@@ -15,7 +15,7 @@ use pgrx::PgSqlErrorCode::{
 };
 
 use super::entities::{EntityTable, Settings};
-use super::key_table::{types_of_columns, KeyReader, KeyTable};
+use super::key_table::{index_on, types_of_columns, KeyReader, KeyTable};
 use super::key_type::KeyType;
 use super::options::Options;
 use super::prefix::{self, Names};
@@ -402,25 +402,13 @@ fn key_table(register: &CStr, oid: pg_sys::Oid, id: pg_sys::Oid) -> Result<KeyTa
         return Err(lacks("does not exist"));
     };
     check_plain(&table, &[pg_sys::INT8OID, id]).map_err(lacks)?;
-    let usable = |oid: pg_sys::Oid| {
-        let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
-        // SAFETY: an open index has its row of pg_index, with as many columns as it says, one at least.
-        unsafe {
-            let form = &*index.rd_index;
-            let columns = form.indkey.values.as_slice(form.indnatts as usize);
-            let is_whole = form.indisvalid && form.indisready && form.indislive;
-            let is_tree = index.form().relam == pg_sys::BTREE_AM_OID;
-            (is_whole && is_tree && columns[0] == 1)
-                .then_some((form.indnkeyatts == 1 && columns == [1, 2], oid))
-        }
-    };
-    let indexes = table.indexes().into_iter().filter_map(usable);
-    let index = indexes.max_by_key(|&(is_covered, _)| is_covered);
     // Only a table that is being filled has none.
-    let (is_covered, index) = index.unwrap_or((false, pg_sys::InvalidOid));
+    let column = (1, false);
+    let (index, is_covered) = index_on(&table, column).unwrap_or((pg_sys::InvalidOid, false));
     Ok(KeyTable {
         oid,
         index,
+        column,
         is_covered,
         equality: (pg_sys::F_INT8EQ.into(), pg_sys::InvalidOid),
         types: types_of_columns(&[pg_sys::INT8OID, id]),
@@ -528,6 +516,7 @@ pub fn rows_by_key(
     Ok(KeyTable {
         oid,
         index,
+        column: (number.unwrap_or_default(), true),
         is_covered: false,
         equality: (equality, collation),
         types: types_of_columns(&[]),

@@ -224,7 +224,7 @@ impl DecisionTable {
         let wanted = self
             .keys
             .map(|(i, column, collation)| (keys[i], column, collation));
-        self.each(self.index, &wanted, false, |row| {
+        self.each(self.by_both(), &wanted, false, |row| {
             let found = self.decision(row, swapped);
             if newest
                 .as_ref()
@@ -263,12 +263,38 @@ impl DecisionTable {
         is_any
     }
 
+    /// The index on both, which may have been made anew since the table was looked at. As long as it is locked, indexes stay.
+    ///
+    /// Errors: there is none any more.
+    fn by_both(&self) -> pg_sys::Oid {
+        let table = OpenRelation::table(self.table, pg_sys::AccessShareLock).keep_lock();
+        let all = table.indexes();
+        if all.contains(&self.index) {
+            return self.index;
+        }
+        let columns = self.keys.map(|(_, column, _)| column);
+        let same = |&oid: &pg_sys::Oid| {
+            let found = index(oid, columns);
+            found.is_some_and(|(_, keys)| keys.map(|(_, column, _)| column) == columns)
+        };
+        all.into_iter().find(same).unwrap_or_else(|| {
+            let table = self.table;
+            raise(
+                &sql_error(
+                    ERRCODE_UNDEFINED_OBJECT,
+                    words!("table \"{table}\" of decisions has no index on a and b"),
+                )
+                .hint(sql!("CREATE INDEX ON {table} (a, b)").into_bytes()),
+            )
+        })
+    }
+
     /// For a and for b: its column and the other one, and an index that begins with it.
     ///
     /// Errors: there is none.
     fn by_either(&self) -> [([IndexedKey; 2], pg_sys::Oid); 2] {
         let [first, second] = self.keys;
-        let table = OpenRelation::table(self.table, pg_sys::AccessShareLock);
+        let table = OpenRelation::table(self.table, pg_sys::AccessShareLock).keep_lock();
         let Some((index, collation)) = table.btree_on(second.1, false) else {
             let (name, column) = (self.table, catalog::column_name(self.table, second.1));
             raise(
@@ -280,7 +306,10 @@ impl DecisionTable {
             );
         };
         let by_second = (second.0, second.1, collation);
-        [([first, second], self.index), ([by_second, first], index)]
+        [
+            ([first, second], self.by_both()),
+            ([by_second, first], index),
+        ]
     }
 
     /// Gives the rows with these keys to `each`: values, columns and their collations, in the order of the index; also

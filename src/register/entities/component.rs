@@ -26,7 +26,7 @@ pub struct Part {
     pub id: Option<pg_sys::Datum>,
     /// The text of a guest's key.
     text: Vec<u8>,
-    bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
     /// The entity that it is in, and where that is said.
     pub was: Option<(i64, pg_sys::ItemPointerData)>,
     /// It is not in the table any more.

@@ -1,5 +1,7 @@
 //! `bloom_entities_create` and `bloom_entities_drop`.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 
 use base::Error;
@@ -20,6 +22,7 @@ use super::turn::join;
 use crate::clusters::Method;
 use crate::models::min_probability;
 use crate::pairs::decisions::DecisionTable;
+use pg::budget::Budget;
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::memory::in_scratch;
@@ -271,7 +274,11 @@ fn make_tables(session: &Session, register: &Register, schema: &CStr, name: &CSt
         (oid, "entity of each record of a register"),
         (changes, "what has become of the entities of a register"),
     ];
+    let owner = register.owner;
+    // SAFETY: a look-up in the catalogs, which gives a C string.
+    let owner = unsafe { CStr::from_ptr(pg_sys::GetUserNameFromId(owner, false)) };
     for (table, about) in about {
+        session.run(&sql!("ALTER TABLE {table} OWNER TO {owner}"), &[]);
         session.run(&sql!("COMMENT ON TABLE {table} IS '{about}'"), &[]);
         grant_reading(session, register.relation, table);
     }
@@ -311,14 +318,34 @@ impl Register {
         );
         let all =
             sql!("SELECT r.{key} FROM {only} AS r WHERE r.{key} IS NOT NULL ORDER BY r.{key}");
+        // The records that were settled with others, some hundred bytes each.
+        let (done, most) = (
+            RefCell::<HashSet<Vec<u8>>>::default(),
+            Budget::of_setting().bytes() / 400,
+        );
         let settle = |query: &Sql| {
             session.each(query, &[], |row| {
                 progress::step();
                 check_for_interrupts();
                 let Some(id) = row.datum(0) else { return };
                 in_scratch(c"bloom_ident entity", || {
-                    if !(is_new && EntityReader::new(entities, now).of(id).is_some()) {
-                        self.settle(entities, &[id], None).or_raise();
+                    // SAFETY: of the key's type.
+                    let bytes = unsafe { self.key_type.bytes(&self.key_type.copy(id)).to_vec() };
+                    let is_done = match is_new {
+                        true => EntityReader::new(entities, now).of(id).is_some(),
+                        false => done.borrow().contains(&bytes),
+                    };
+                    if is_done {
+                        return;
+                    }
+                    let component = self.settle(entities, &[id], None).or_raise();
+                    let (mut done, parts) = (done.borrow_mut(), component.parts);
+                    // What is forgotten is looked at again, which costs no more than time.
+                    if done.len() > most {
+                        done.clear();
+                    }
+                    if !is_new && parts.len() > 1 {
+                        done.extend(parts.into_iter().map(|part| part.bytes));
                     }
                 });
             });

@@ -107,7 +107,9 @@ impl Register {
                 for entities in self.entities()? {
                     match is_alone {
                         true => self.enter_alone(entities, id),
-                        false => self.settle(entities, &[id], Some(id))?,
+                        false => {
+                            self.settle(entities, &[id], Some(id))?;
+                        }
                     }
                 }
                 entering.end();
@@ -201,7 +203,7 @@ impl Register {
         entities: &EntityTable,
         seeds: &[pg_sys::Datum],
         cause: Option<pg_sys::Datum>,
-    ) -> Result<()> {
+    ) -> Result<Component> {
         // Rows stay where they are from here on.
         let mut writer = entities.by_key.write();
         let component = {
@@ -212,7 +214,7 @@ impl Register {
         let outcome = component.outcome(self, entities)?;
         let all = outcome.entities();
         if all.iter().all(|entity| entity.change == "same") {
-            return Ok(());
+            return Ok(component);
         }
         // What this command has written already can be changed by the next one only.
         // SAFETY: a trigger and a function that writes may begin another command.
@@ -240,7 +242,9 @@ impl Register {
         }
         writer.write();
         drop(writer);
-        let Some(cause) = cause else { return Ok(()) };
+        let Some(cause) = cause else {
+            return Ok(component);
+        };
         for (entity, &id) in all.iter().zip(&ids) {
             if entity.change == "same" {
                 continue;
@@ -254,7 +258,7 @@ impl Register {
             self.tell(entities, cause, id, (entity.change, entity.size), &others);
         }
         entities.notify();
-        Ok(())
+        Ok(component)
     }
 
     /// Writes what has become of an entity.

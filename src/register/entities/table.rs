@@ -131,6 +131,7 @@ impl EntityTable {
             Ok(KeyTable {
                 oid: entities,
                 index,
+                column: (column, column == 1),
                 is_covered: false,
                 equality: (equality, collation),
                 types: types_of_columns(&columns[0].1),
@@ -141,6 +142,7 @@ impl EntityTable {
         let changes = KeyTable {
             oid: changes,
             index: pg_sys::InvalidOid,
+            column: (1, true),
             is_covered: false,
             equality: (pg_sys::F_INT8EQ.into(), pg_sys::InvalidOid),
             types: types_of_columns(&columns[1].1),
