@@ -45,6 +45,14 @@ fn bloom_register_check(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     for (finding, number) in stored {
         rows.make(|| Some([Some(text_datum(finding.as_bytes())), number.into_datum()]));
     }
+    if let Some([otherwise, lost]) = register.compare_entities() {
+        for (finding, number) in [
+            ("records in other entities than now", otherwise),
+            ("tables of decisions without triggers", lost),
+        ] {
+            rows.make(|| Some([Some(text_datum(finding.as_bytes())), number.into_datum()]));
+        }
+    }
     if repair {
         refill(&register);
         if !register.is_kept() {
@@ -53,7 +61,7 @@ fn bloom_register_check(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         // The keys have another index now.
         // SAFETY: a function that writes may begin another command.
         unsafe { pg_sys::CommandCounterIncrement() };
-        Register::newest(oid).settle_entities();
+        Register::newest(oid).mend_entities(function);
     }
     NewValue(pg_sys::Datum::null())
 }

@@ -65,7 +65,10 @@ fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let most = limit.map_or(usize::MAX, |limit| limit as usize);
     if arguments.datum(4).is_some() && arguments.boolean(4) {
         let Some(begun) = register.begun(&asked) else {
-            register.tell_more();
+            // It would tell of rows that are hidden.
+            if !register.hides_rows() {
+                register.tell_more();
+            }
             return NewValue(pg_sys::Datum::null());
         };
         let others = begun.iter().map(|begun| &begun.candidate);

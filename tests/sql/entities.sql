@@ -278,6 +278,19 @@ SELECT bloom_entities_drop('person_register', (e ->> 'entities')::name) FROM per
 SELECT entities FROM person_register;
 SELECT tgname FROM pg_trigger WHERE tgrelid = 'decision'::regclass AND NOT tgisinternal;
 SELECT bloom_register_drop('person_register');
+-- What was missed is found, and mended.
+SELECT bloom_register_create(model, 'person', 'id') FROM fitted;
+SELECT bloom_entities_create('person_register', 'mended', decisions => 'decision');
+DROP TRIGGER person_id_guard ON person;
+INSERT INTO person VALUES (95001, 'Rosamunde', 'Pilcher', '1924-09-22'), (95002, 'Rosamunde', 'Pilcher', '1924-09-22');
+SELECT a, b FROM bloom_entities_how('mended', (SELECT entity FROM mended WHERE key = 95001)) \gset
+ALTER TABLE decision DISABLE TRIGGER person_register_decide;
+INSERT INTO decision (a, b, decision) VALUES (:'a', :'b', 'different');
+SELECT * FROM bloom_register_check('person_register') WHERE finding LIKE '%entities%' OR finding LIKE '%decisions%';
+SELECT finding FROM bloom_register_check('person_register', true) WHERE finding LIKE 'tables%';
+SELECT * FROM bloom_register_check('person_register') WHERE finding LIKE '%entities%' OR finding LIKE '%decisions%';
+SELECT tgenabled FROM pg_trigger WHERE tgname = 'person_register_decide';
+SELECT bloom_entities_drop('person_register', 'mended');
 -- Keys of other types, whose texts decisions have.
 CREATE TABLE padded (id char(5) PRIMARY KEY, given text, surname text, dob date, city text, phone text);
 INSERT INTO padded SELECT 'a' || id, given, surname, dob, city, phone FROM source WHERE id < 100;

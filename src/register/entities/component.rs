@@ -391,6 +391,19 @@ pub enum Other {
 }
 
 impl Outcome {
+    /// How many records are in another entity than before, or in none.
+    pub fn otherwise(&self) -> i64 {
+        let stays = |(&before, &now): &(&u32, &u32)| {
+            let keeps = self
+                .successors
+                .get(now as usize)
+                .and_then(|successor| successor.keeps);
+            (before, now) == (NOWHERE, NOWHERE) || keeps == Some(before)
+        };
+        let all = self.before.iter().zip(&self.now);
+        all.filter(|pair| !stays(pair)).count() as i64
+    }
+
     /// All entities that are there now, in the order of their numbers, then those that have ended.
     pub fn entities(&self) -> Vec<Entity> {
         let keeper: HashMap<u32, u32> = (0..)

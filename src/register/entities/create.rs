@@ -1,6 +1,6 @@
 //! `bloom_entities_create` and `bloom_entities_drop`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 
@@ -77,7 +77,7 @@ fn bloom_entities_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     write_settings(&session, oid, &all);
     let made = Register::latest(oid, register.relation).or_raise();
     let table = EntityTable::open(&made, &settings).or_raise();
-    made.settle_all(&session, &table);
+    made.settle_all(&session, &table, true);
     NewValue(pg_sys::Datum::from(entities))
 }
 
@@ -286,10 +286,70 @@ fn make_tables(session: &Session, register: &Register, schema: &CStr, name: &CSt
 }
 
 impl Register {
-    /// Finds out all entities of the register once more, after its keys were written anew. The register's table is locked
-    /// against writers.
+    /// Finds out all entities of the register once more, after its keys were written anew, and makes the triggers on
+    /// decisions anew that are missing. `function` is one of this extension. The register's table is locked against writers.
     ///
     /// Errors: as [`Register::settle_all`].
+    pub fn mend_entities(&self, function: pg_sys::Oid) {
+        if self.settings.is_empty() {
+            return;
+        }
+        join(self);
+        let session = Session::begin(false);
+        for decisions in self.without_triggers() {
+            keep_decisions(&session, self, decisions, function);
+        }
+        for entities in self.entities().or_raise() {
+            self.settle_all(&session, entities, true);
+        }
+    }
+
+    /// What is otherwise with entities than it would be if they were made now: records in other entities, and tables of
+    /// decisions that these would not follow; `None` without entities.
+    ///
+    /// Errors: as [`Register::settle_all`].
+    pub fn compare_entities(&self) -> Option<[i64; 2]> {
+        if self.settings.is_empty() {
+            return None;
+        }
+        join(self);
+        let session = Session::begin(false);
+        let all = self.entities().or_raise().iter();
+        let otherwise = all
+            .map(|entities| self.settle_all(&session, entities, false))
+            .sum();
+        Some([otherwise, self.without_triggers().len() as i64])
+    }
+
+    /// The tables of decisions whose triggers are missing, or do not fire in every session.
+    fn without_triggers(&self) -> Vec<pg_sys::Oid> {
+        let names =
+            DECISION_TRIGGERS.map(|(suffix, ..)| suffixed(&catalog::name(self.oid), suffix));
+        let all = self.settings.iter();
+        let mut tables: Vec<pg_sys::Oid> =
+            all.filter_map(|s| s.table_of_decisions(self.oid)).collect();
+        tables.sort_unstable_by_key(|oid| oid.to_u32());
+        tables.dedup();
+        tables.retain(|&decisions| {
+            let table = OpenRelation::table(decisions, pg_sys::AccessShareLock);
+            // SAFETY: an open relation has NULL or a description of its triggers, with as many as it says, whose names are C
+            // strings.
+            let fires = |name: &CString| unsafe {
+                let triggers = match table.trigdesc.as_ref() {
+                    Some(all) => std::slice::from_raw_parts(all.triggers, all.numtriggers as usize),
+                    None => &[],
+                };
+                triggers.iter().any(|trigger| {
+                    CStr::from_ptr(trigger.tgname) == name.as_c_str()
+                        && trigger.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS
+                })
+            };
+            !names.iter().all(fires)
+        });
+        tables
+    }
+
+    /// As [`Register::mend_entities`], where decisions have their triggers.
     pub fn settle_entities(&self) {
         if self.settings.is_empty() {
             return;
@@ -297,15 +357,15 @@ impl Register {
         join(self);
         let session = Session::begin(false);
         for entities in self.entities().or_raise() {
-            self.settle_all(&session, entities);
+            self.settle_all(&session, entities, true);
         }
     }
 
-    /// Finds out the entity of every record, and writes what is otherwise than before. The register's table is locked
-    /// against writers.
+    /// Finds out the entity of every record, and writes what is otherwise than before, if `apply` says so. Gives how many
+    /// records are in other entities then. The register's table is locked against writers.
     ///
     /// Errors: too many records hang together; those of reading values.
-    fn settle_all(&self, session: &Session, entities: &EntityTable) {
+    fn settle_all(&self, session: &Session, entities: &EntityTable, apply: bool) -> i64 {
         let (key, only) = (&self.key.name, Sql::new("").only(self.relation));
         let now = &raw mut pg_sys::SnapshotSelfData;
         let oid = entities.oid();
@@ -318,6 +378,7 @@ impl Register {
         );
         let all =
             sql!("SELECT r.{key} FROM {only} AS r WHERE r.{key} IS NOT NULL ORDER BY r.{key}");
+        let otherwise = Cell::new(0);
         // The records that were settled with others, some hundred bytes each.
         let (done, most) = (
             RefCell::<HashSet<Vec<u8>>>::default(),
@@ -338,7 +399,14 @@ impl Register {
                     if is_done {
                         return;
                     }
-                    let component = self.settle(entities, &[id], None).or_raise();
+                    let component = match apply {
+                        true => self.settle(entities, &[id], None),
+                        false => self.look(entities, &[id]).map(|(component, outcome)| {
+                            otherwise.set(otherwise.get() + outcome.otherwise());
+                            component
+                        }),
+                    };
+                    let component = component.or_raise();
                     let (mut done, parts) = (done.borrow_mut(), component.parts);
                     // What is forgotten is looked at again, which costs no more than time.
                     if done.len() > most {
@@ -354,6 +422,7 @@ impl Register {
             settle(&gone);
             settle(&all);
         });
+        otherwise.get()
     }
 }
 

@@ -113,11 +113,16 @@ impl Register {
         }))
     }
 
-    /// Errors: the caller may not see all rows of the table, and would learn of others.
-    pub fn check_sees_all(&self) {
+    /// Whether row-level security may hide rows of the table from the caller.
+    pub fn hides_rows(&self) -> bool {
         // SAFETY: a look-up in the catalogs.
         let rls = unsafe { pg_sys::check_enable_rls(self.relation, pg_sys::InvalidOid, true) };
-        if rls == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 {
+        rls == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+    }
+
+    /// Errors: the caller may not see all rows of the table, and would learn of others.
+    pub fn check_sees_all(&self) {
+        if self.hides_rows() {
             raise(
                 &sql_error(
                     pgrx::PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,

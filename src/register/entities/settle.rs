@@ -6,7 +6,7 @@ use pgrx::pg_sys;
 
 use super::super::fill::by_owner;
 use super::super::stored::Register;
-use super::component::{Component, EntityReader, Other};
+use super::component::{Component, EntityReader, Other, Outcome};
 use super::neighbours::{Loaded, Neighbours};
 use super::table::EntityTable;
 use super::turn::{await_others, join, Entering};
@@ -206,12 +206,7 @@ impl Register {
     ) -> Result<Component> {
         // Rows stay where they are from here on.
         let mut writer = entities.by_key.write();
-        let component = {
-            let mut neighbours = Neighbours::new(self, now());
-            let mut reader = EntityReader::new(entities, now());
-            Component::gather(&mut neighbours, &mut reader, entities, seeds, None)?
-        };
-        let outcome = component.outcome(self, entities)?;
+        let (component, outcome) = self.look(entities, seeds)?;
         let all = outcome.entities();
         if all.iter().all(|entity| entity.change == "same") {
             return Ok(component);
@@ -259,6 +254,21 @@ impl Register {
         }
         entities.notify();
         Ok(component)
+    }
+
+    /// Finds out what entities there are around these records.
+    ///
+    /// Errors: too many records hang together; those of reading values.
+    pub fn look(
+        &self,
+        entities: &EntityTable,
+        seeds: &[pg_sys::Datum],
+    ) -> Result<(Component, Outcome)> {
+        let mut neighbours = Neighbours::new(self, now());
+        let mut reader = EntityReader::new(entities, now());
+        let component = Component::gather(&mut neighbours, &mut reader, entities, seeds, None)?;
+        let outcome = component.outcome(self, entities)?;
+        Ok((component, outcome))
     }
 
     /// Writes what has become of an entity.
