@@ -11,6 +11,7 @@ use pgrx::PgSqlErrorCode::{
 };
 
 use std::cell::Cell;
+use std::ffi::CStr;
 use std::rc::Rc;
 
 use super::fill::empty;
@@ -84,26 +85,30 @@ fn register_of(call: &TriggerCall) -> Result<Rc<Register>> {
         )
         .hint("Such triggers are made by bloom_register_create()."));
     };
-    // In the schema of the table, whatever that is called, and whoever may use it.
+    Register::latest(named_beside(call, name)?, call.table())
+}
+
+/// The register that a trigger names, which is in the schema of the trigger's table, whatever that is called, and whoever may
+/// use it.
+///
+/// Errors: there is none.
+pub fn named_beside(call: &TriggerCall, name: &CStr) -> Result<pg_sys::Oid> {
     // SAFETY: look-ups in the catalogs, by a C string.
     let oid = unsafe {
         let schema = pg_sys::get_rel_namespace(call.table());
         pg_sys::get_relname_relid(name.as_ptr(), schema)
     };
-    if oid == pg_sys::InvalidOid {
-        let (trigger, table) = (call.trigger_name(), call.table());
-        return Err(sql_error(
-            ERRCODE_UNDEFINED_TABLE,
-            words!(
-                "register \"{name}\" of trigger \"{trigger}\" on table \"{table}\" does not exist"
-            ),
-        )
-        .detail("It was dropped, renamed or moved to another schema than its table.")
-        .hint("Name it as it was, or drop the triggers of the table that are called like it."));
+    if oid != pg_sys::InvalidOid {
+        return Ok(oid);
     }
-    Register::latest(oid, call.table())
+    let (trigger, table) = (call.trigger_name(), call.table());
+    Err(sql_error(
+        ERRCODE_UNDEFINED_TABLE,
+        words!("register \"{name}\" of trigger \"{trigger}\" on table \"{table}\" does not exist"),
+    )
+    .detail("It was dropped, renamed or moved to another schema than its table.")
+    .hint("Name it as it was, or drop the triggers of the table that are called like it."))
 }
-
 /// A version of a row, and when its keys were in a register. While all of this stays the same, they still are: what was
 /// done since was done by triggers of the same command, and those that delete keys forget this; a rollback of what has
 /// added them ends the subtransaction; and a command that could write to the register, or change it, is another one.

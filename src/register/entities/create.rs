@@ -291,17 +291,11 @@ impl Register {
     ///
     /// Errors: as [`Register::settle_all`].
     pub fn mend_entities(&self, function: pg_sys::Oid) {
-        if self.settings.is_empty() {
-            return;
-        }
-        join(self);
         let session = Session::begin(false);
         for decisions in self.without_triggers() {
             keep_decisions(&session, self, decisions, function);
         }
-        for entities in self.entities().or_raise() {
-            self.settle_all(&session, entities, true);
-        }
+        self.settle_entities();
     }
 
     /// What is otherwise with entities than it would be if they were made now: records in other entities, and tables of

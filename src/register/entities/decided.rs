@@ -4,10 +4,10 @@ use base::Result;
 use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::{
     ERRCODE_FEATURE_NOT_SUPPORTED, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-    ERRCODE_UNDEFINED_TABLE,
 };
 
 use super::super::stored::Register;
+use super::super::trigger::named_beside;
 use super::turn::{await_records, join};
 use pg::catalog;
 use pg::entry;
@@ -54,23 +54,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<()> {
         )
         .hint("Use DELETE, or drop the entities by bloom_entities_drop()."));
     }
-    // SAFETY: look-ups in the catalogs, by a C string.
-    let oid = unsafe {
-        let schema = pg_sys::get_rel_namespace(call.table());
-        pg_sys::get_relname_relid(name.as_ptr(), schema)
-    };
-    if oid == pg_sys::InvalidOid {
-        let (trigger, table) = (call.trigger_name(), call.table());
-        return Err(sql_error(
-            ERRCODE_UNDEFINED_TABLE,
-            words!(
-                "register \"{name}\" of trigger \"{trigger}\" on table \"{table}\" does not exist"
-            ),
-        )
-        .detail("It was dropped, renamed or moved to another schema than the decisions.")
-        .hint("Name it as it was, or drop the trigger."));
-    }
-    let register = Register::newest(oid).locked();
+    let register = Register::newest(named_beside(&call, name)?).locked();
     let of_table = |of: &&super::EntityTable| {
         let decisions = of.decisions.as_ref();
         decisions.is_some_and(|decisions| decisions.table == call.table())
