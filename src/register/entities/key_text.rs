@@ -43,13 +43,22 @@ impl Register {
 
     /// The key of a text; `None` if it cannot be one, as far as that is known without an error.
     ///
-    /// Errors: those of the type's input function, but for whole numbers.
+    /// Errors: those of the type's input function, but for whole numbers and most of what is no uuid.
     pub fn id_of_text(&self, text: &[u8]) -> Option<pg_sys::Datum> {
         let number = || std::str::from_utf8(text).ok()?.parse::<i64>().ok();
         match self.key_type.oid {
             pg_sys::INT2OID => Some(i16::try_from(number()?).ok()?.into()),
             pg_sys::INT4OID => Some(i32::try_from(number()?).ok()?.into()),
             pg_sys::INT8OID => Some(number()?.into()),
+            // With 32 digits, hyphens and braces anything may be wrong still, which is an error then.
+            pg_sys::UUIDOID
+                if text.iter().filter(|byte| byte.is_ascii_hexdigit()).count() != 32
+                    || !text
+                        .iter()
+                        .all(|b| b.is_ascii_hexdigit() || b"{}-".contains(b)) =>
+            {
+                None
+            }
             of_type => {
                 let text = CString::new(text).ok()?;
                 let number = catalog::column(self.relation, &self.key.name).unwrap_or_default();
