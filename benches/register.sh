@@ -33,18 +33,18 @@ build=$(seconds "SELECT bloom_register_create(model, 'person', 'id') FROM fitted
 sql -c 'VACUUM ANALYZE person_register_keys' -c CHECKPOINT
 echo "$rows records, fitted in $fit s; the register made in $build s, $(sql -c "SELECT pg_total_relation_size('person_register_keys') / $rows || ' bytes a record, ' || round((SELECT count(*) FROM person_register_keys)::numeric / $rows, 1) || ' keys a record'")"
 
-# milliseconds QUERY: p50 | p99 of 3,000 records; $1 is the record, $2 its id.
-sql -c "CREATE FUNCTION timed(query text, OUT p50 numeric, OUT p99 numeric) LANGUAGE plpgsql AS \$\$
+# milliseconds QUERY [ROUNDS]: p50 | p99 of 3,000 records, or so many; $1 is the record, $2 its id.
+sql -c "CREATE FUNCTION timed(query text, rounds int, OUT p50 numeric, OUT p99 numeric) LANGUAGE plpgsql AS \$\$
     DECLARE f record; began timestamptz; took float8[];
     BEGIN
-        FOR f IN SELECT to_jsonb(fresh) - 'id' - 'n' AS record, id FROM fresh WHERE n % 5 = 1 ORDER BY n LIMIT 3000 LOOP
+        FOR f IN SELECT to_jsonb(fresh) - 'id' - 'n' AS record, id FROM fresh WHERE n % 5 = 1 ORDER BY n LIMIT rounds LOOP
             began := clock_timestamp();
             EXECUTE query USING f.record, f.id;
             took := took || (extract(epoch FROM clock_timestamp() - began) * 1000)::float8;
         END LOOP;
         SELECT round(percentile_cont(0.5) WITHIN GROUP (ORDER BY t)::numeric, 3), round(percentile_cont(0.99) WITHIN GROUP (ORDER BY t)::numeric, 3) INTO p50, p99 FROM unnest(took) AS t;
     END \$\$"
-milliseconds() { sql -F ' | ' -c "SELECT * FROM timed('$1')"; }
+milliseconds() { sql -F ' | ' -c "SELECT * FROM timed('$1', ${2:-3000})"; }
 asked="SELECT count(*) FROM bloom_register_match(''person_register'', \$1)"
 echo
 echo '| one record | p50, ms | p99, ms |'
@@ -52,9 +52,11 @@ echo '|---|---|---|'
 echo "| match, as after a start | $(milliseconds "$asked") |"
 for ((i = 0; i < rounds; i++)); do milliseconds "$asked"; done | sort | awk -v n="$rounds" 'NR == int((n + 1) / 2) { print "| match | " $0 " |" }'
 echo "| B-tree look-up of a row | $(milliseconds "SELECT count(*) FROM person WHERE id = (SELECT id FROM person WHERE id >= \$2 ORDER BY id LIMIT 1)") |"
+# so many records from some place on, in one statement
+of() { echo "SELECT count(*) FROM (SELECT to_jsonb(fresh) - ''id'' - ''n'' AS record FROM fresh WHERE n > abs(hashtext(\$2)) % 19000 ORDER BY n LIMIT $1) AS f, bloom_register_match(''person_register'', record) AS m"; }
+echo "| one record by such a statement | $(milliseconds "$(of 1)" 1000) |"
+echo "| 100 records | $(milliseconds "$(of 100)" 100) |"
 echo
-in_one() { for ((i = 0; i < rounds; i++)); do seconds "SELECT count(*) FROM (SELECT to_jsonb(fresh) - 'id' AS record FROM fresh WHERE n <= $1) AS f, bloom_register_match('person_register', record) AS m"; echo; done | median; }
-echo "2,000 records in one statement: $(in_one 2000) s, 100: $(in_one 100) s"
 
 # tps TABLE: rows a second, one a statement, prepared; the median.
 tps() {
