@@ -11,6 +11,7 @@ use pgrx::PgSqlErrorCode::{
 use pgrx::{pg_sys, IntoDatum};
 
 use super::fill::{by_owner, empty, fill, without_row_security};
+use super::key_type::check_identity;
 use super::options::Options;
 use super::prefix::Names;
 use super::row::{filled_statement, row_statement, settings_of, tables_of};
@@ -19,7 +20,7 @@ use super::texts::c_names;
 use crate::models::{check_of_one_table, field_columns, known_model_of, KnownModel};
 use crate::pairs::records::RecordColumn;
 use pg::catalog::privileges::{current_user, is_owner};
-use pg::error::{raise, sql_error, OrRaise};
+use pg::error::{raise, sql_error, warn, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::message::words;
 use pg::relation::OpenRelation;
@@ -126,7 +127,10 @@ fn bloom_register_drop(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         }
     };
     match table.filter(|&table| catalog::kind(table) != 0) {
-        Some(table) => drop_triggers(&session, table, oid),
+        Some(table) => {
+            warn_of_guards(table, oid);
+            drop_triggers(&session, table, oid);
+        }
         None => drop_triggers_of_name(&session, oid),
     }
     let is_of_register = |keys: pg_sys::Oid| {
@@ -169,6 +173,42 @@ pub fn count_records(session: &Session, table: pg_sys::Oid, known: &KnownModel) 
     match records {
         0..2 => known.ready.model().records as i64,
         n => n,
+    }
+}
+
+/// Warns of the guards that a register leaves behind, which refuse every row then.
+fn warn_of_guards(table: pg_sys::Oid, register: pg_sys::Oid) {
+    let open = OpenRelation::table(table, pg_sys::AccessShareLock);
+    let name = catalog::name(register);
+    // SAFETY: an open relation has NULL or a description of its triggers, with as many as it says, whose names and arguments
+    // are C strings.
+    let guards: Vec<CString> = unsafe {
+        let triggers = match open.trigdesc.as_ref() {
+            Some(all) => std::slice::from_raw_parts(all.triggers, all.numtriggers as usize),
+            None => &[],
+        };
+        let asks = |trigger: &&pg_sys::Trigger| {
+            let args =
+                (0..trigger.tgnargs as usize).map(|i| CStr::from_ptr(*trigger.tgargs.add(i)));
+            let args: Vec<&CStr> = args.collect();
+            args.windows(2)
+                .any(|pair| pair == [c"register", name.as_c_str()])
+        };
+        let names = triggers.iter().filter(asks);
+        names
+            .map(|trigger| CStr::from_ptr(trigger.tgname).to_owned())
+            .collect()
+    };
+    for guard in guards {
+        let (quoted, trigger) = (catalog::quoted(table), catalog::quoted_column(&guard));
+        warn(
+            &sql_error(
+                ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
+                words!("guard \"{guard}\" of table \"{table}\" is left without its register"),
+            )
+            .detail("It refuses every row that comes.")
+            .hint(words!("DROP TRIGGER {trigger} ON {quoted}")),
+        );
     }
 }
 
@@ -303,50 +343,6 @@ fn check_key(table: pg_sys::Oid, key: &RecordColumn) {
     check_identity(table, key);
     let open = OpenRelation::locked_table(table);
     rows_by_key(pg_sys::InvalidOid, &open, key).or_raise();
-}
-
-/// Errors: values of the key that are equal may differ in their bytes, by which a register knows its records.
-fn check_identity(table: pg_sys::Oid, key: &RecordColumn) {
-    const BY_BYTES: [pg_sys::Oid; 15] = [
-        pg_sys::BOOLOID,
-        pg_sys::BYTEAOID,
-        pg_sys::CHAROID,
-        pg_sys::NAMEOID,
-        pg_sys::INT8OID,
-        pg_sys::INT2OID,
-        pg_sys::INT4OID,
-        pg_sys::TEXTOID,
-        pg_sys::OIDOID,
-        pg_sys::VARCHAROID,
-        pg_sys::DATEOID,
-        pg_sys::TIMEOID,
-        pg_sys::TIMESTAMPOID,
-        pg_sys::TIMESTAMPTZOID,
-        pg_sys::UUIDOID,
-    ];
-    // Those that have a length, or digits, which are always the same.
-    const BY_MODIFIER: [pg_sys::Oid; 2] = [pg_sys::BPCHAROID, pg_sys::NUMERICOID];
-    let number = catalog::column(table, &key.name).unwrap_or_default();
-    let (base, modifier) = catalog::base_type(table, number);
-    let is_of_type = BY_BYTES.contains(&base) || (BY_MODIFIER.contains(&base) && modifier >= 0);
-    let is_of_bytes =
-        key.collation == pg_sys::InvalidOid || catalog::is_deterministic(key.collation);
-    if is_of_type && is_of_bytes {
-        return;
-    }
-    let of_type = catalog::type_name(key.type_oid);
-    let what = match is_of_type {
-        true => words!("has a collation that is not deterministic"),
-        false => words!("is of type {of_type}"),
-    };
-    raise(
-        &sql_error(
-            ERRCODE_FEATURE_NOT_SUPPORTED,
-            words!("the key \"{key.name}\" of a register {what}"),
-        )
-        .detail("Values that are equal could be written in several ways, and a register knows records by what is written.")
-        .hint("Take a column of type bigint, uuid or text as the key, or of numeric(20, 0)."),
-    );
 }
 
 /// Errors: the column is computed when it is read, so that a trigger does not see its value.

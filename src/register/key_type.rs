@@ -1,9 +1,13 @@
 //! The type of a register's keys: its values, compared, copied and packed as bytes.
 
 use pgrx::pg_sys;
+use pgrx::PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED;
 
-use pg::ffi;
+use crate::pairs::records::RecordColumn;
+use pg::error::{raise, sql_error};
+use pg::message::words;
 use pg::values::varlena::{is_same_value, varlena_bytes};
+use pg::{catalog, ffi};
 
 /// How values of a type are passed.
 #[derive(Clone, Copy)]
@@ -121,4 +125,48 @@ impl KeyType {
             (pg_sys::get_array_type(self.oid), pg_sys::Datum::from(array))
         }
     }
+}
+
+/// Errors: values of the key that are equal may differ in their bytes, by which a register knows its records.
+pub fn check_identity(table: pg_sys::Oid, key: &RecordColumn) {
+    const BY_BYTES: [pg_sys::Oid; 15] = [
+        pg_sys::BOOLOID,
+        pg_sys::BYTEAOID,
+        pg_sys::CHAROID,
+        pg_sys::NAMEOID,
+        pg_sys::INT8OID,
+        pg_sys::INT2OID,
+        pg_sys::INT4OID,
+        pg_sys::TEXTOID,
+        pg_sys::OIDOID,
+        pg_sys::VARCHAROID,
+        pg_sys::DATEOID,
+        pg_sys::TIMEOID,
+        pg_sys::TIMESTAMPOID,
+        pg_sys::TIMESTAMPTZOID,
+        pg_sys::UUIDOID,
+    ];
+    // Those that have a length, or digits, which are always the same.
+    const BY_MODIFIER: [pg_sys::Oid; 2] = [pg_sys::BPCHAROID, pg_sys::NUMERICOID];
+    let number = catalog::column(table, &key.name).unwrap_or_default();
+    let (base, modifier) = catalog::base_type(table, number);
+    let is_of_type = BY_BYTES.contains(&base) || (BY_MODIFIER.contains(&base) && modifier >= 0);
+    let is_of_bytes =
+        key.collation == pg_sys::InvalidOid || catalog::is_deterministic(key.collation);
+    if is_of_type && is_of_bytes {
+        return;
+    }
+    let of_type = catalog::type_name(key.type_oid);
+    let what = match is_of_type {
+        true => words!("has a collation that is not deterministic"),
+        false => words!("is of type {of_type}"),
+    };
+    raise(
+        &sql_error(
+            ERRCODE_FEATURE_NOT_SUPPORTED,
+            words!("the key \"{key.name}\" of a register {what}"),
+        )
+        .detail("Values that are equal could be written in several ways, and a register knows records by what is written.")
+        .hint("Take a column of type bigint, uuid or text as the key, or of numeric(20, 0)."),
+    );
 }

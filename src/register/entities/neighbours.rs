@@ -143,8 +143,9 @@ impl<'r> Neighbours<'r> {
                 true
             });
             for (bytes, id) in of_block.into_iter().filter(|_| has_own) {
-                all.entry(bytes)
-                    .or_insert((id, self.register.search_of(key)));
+                let search = self.register.search_of(key);
+                let first = &mut all.entry(bytes).or_insert((id, search)).1;
+                *first = search.min(*first);
             }
         }
         all
@@ -212,8 +213,9 @@ impl<'r> Neighbours<'r> {
             });
             let is_in = is_there || (is_open && of_block.len() < most);
             for (bytes, id) in of_block.into_iter().filter(|_| is_in) {
-                ids.entry(bytes)
-                    .or_insert((id, self.register.search_of(key)));
+                let search = self.register.search_of(key);
+                let first = &mut ids.entry(bytes).or_insert((id, search)).1;
+                *first = search.min(*first);
             }
         }
         let mut near = Vec::new();
