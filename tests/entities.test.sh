@@ -45,6 +45,7 @@ END $$;
 SQL
 check() {
     local otherwise
+    sql -c 'ANALYZE person, person_register_keys, centred, connected, bounded'
     otherwise=$(sql -c 'SELECT otherwise()')
     [[ $otherwise == 0 ]] || die "$1: $otherwise records or keys are otherwise than they would be"
     say "$1: $(sql -F ', ' -c "SELECT count(*) || ' records', count(DISTINCT entity) || ' entities' FROM connected")"
