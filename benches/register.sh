@@ -56,7 +56,6 @@ echo "| B-tree look-up of a row | $(milliseconds "SELECT count(*) FROM person WH
 of() { echo "SELECT count(*) FROM (SELECT to_jsonb(fresh) - ''id'' - ''n'' AS record FROM fresh WHERE n > abs(hashtext(\$2)) % 19000 ORDER BY n LIMIT $1) AS f, bloom_register_match(''person_register'', record) AS m"; }
 echo "| one record by such a statement | $(milliseconds "$(of 1)" 1000) |"
 echo "| 100 records | $(milliseconds "$(of 100)" 100) |"
-echo
 
 # tps TABLE: rows a second, one a statement, prepared; the median.
 tps() {
