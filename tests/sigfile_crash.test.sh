@@ -55,9 +55,10 @@ done
 ((killed > 0)) || die 'no VACUUM was there to be killed'
 sigfile_complaints 'deadlock detected|connection to server|postmaster exit|the database system is|person_other|could not open relation with OID|tuple concurrently updated'
 # Where a parallel VACUUM notices that the postmaster is gone while it ends its transaction, the server asserts of itself what is not so.
-# Other processes may write between both lines.
-if awk '/postmaster exited during a parallel transaction/ { said = NR } !/TRAP.*"pgstat.c"/ || !said || NR - said > 10' "$SCRATCH/sigfile_crash/log" |
-    grep -E 'PANIC|TRAP|terminated by signal (6|11)'; then die 'the server crashed by itself'; fi
+# Other processes may write between both lines, so the process tells that they belong together.
+if awk 'match($0, /\[[0-9]+\]/) && /postmaster exited during a parallel transaction/ { said[substr($0, RSTART + 1, RLENGTH - 2)] = 1 }
+    { process = $0; sub(/.*PID: /, "", process); sub(/[^0-9].*/, "", process) } !/TRAP.*"pgstat.c"/ || !(process in said)' "$SCRATCH/sigfile_crash/log" |
+    grep -E -B 5 'PANIC|TRAP|terminated by signal (6|11)'; then die 'the server crashed by itself'; fi
 ask -c 'DELETE FROM person WHERE id % 2 = 0' -c 'VACUUM person' -c 'VACUUM person'
 sigfile_verify 'at the end'
 say "$rounds crashes; at the end $(ask -c "SELECT format('%s rows, %s segments, %s kB, %s of them free', rows + null_rows, segments, bytes / 1024, free_bytes / 1024) FROM bloom_sigfile_stats('person_sig')")"
