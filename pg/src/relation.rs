@@ -135,6 +135,16 @@ impl OpenRelation {
         }
     }
 
+    /// Its triggers; names and arguments of each are C strings.
+    pub fn triggers(&self) -> &[pg_sys::Trigger] {
+        // SAFETY: an open relation has NULL or a description of its triggers, with as many as it says.
+        unsafe {
+            self.trigdesc.as_ref().map_or(&[], |all| {
+                std::slice::from_raw_parts(all.triggers, all.numtriggers as usize)
+            })
+        }
+    }
+
     /// A B-tree of all rows whose first column is this one, and its collation. A unique one is on that column alone, and is
     /// checked at once.
     pub fn btree_on(&self, column: i16, is_unique: bool) -> Option<(pg_sys::Oid, pg_sys::Oid)> {

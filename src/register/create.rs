@@ -180,13 +180,9 @@ pub fn count_records(session: &Session, table: pg_sys::Oid, known: &KnownModel) 
 fn warn_of_guards(table: pg_sys::Oid, register: pg_sys::Oid) {
     let open = OpenRelation::table(table, pg_sys::AccessShareLock);
     let name = catalog::name(register);
-    // SAFETY: an open relation has NULL or a description of its triggers, with as many as it says, whose names and arguments
-    // are C strings.
+    // SAFETY: names and arguments of a trigger are C strings, as many as it says.
     let guards: Vec<CString> = unsafe {
-        let triggers = match open.trigdesc.as_ref() {
-            Some(all) => std::slice::from_raw_parts(all.triggers, all.numtriggers as usize),
-            None => &[],
-        };
+        let triggers = open.triggers();
         let asks = |trigger: &&pg_sys::Trigger| {
             let args =
                 (0..trigger.tgnargs as usize).map(|i| CStr::from_ptr(*trigger.tgargs.add(i)));

@@ -265,13 +265,9 @@ impl Register {
     fn trigger_state(&self) -> Option<u8> {
         let table = OpenRelation::table(self.relation, pg_sys::AccessShareLock);
         let name = catalog::name(self.oid);
-        // SAFETY: an open relation has NULL or a description of its triggers, with as many as it says, whose arguments are C
-        // strings.
+        // SAFETY: the arguments of a trigger are C strings.
         unsafe {
-            let triggers = match table.trigdesc.as_ref() {
-                Some(all) => std::slice::from_raw_parts(all.triggers, all.numtriggers as usize),
-                None => &[],
-            };
+            let triggers = table.triggers();
             let mut of_register = triggers.iter().filter(|trigger| {
                 trigger.tgnargs == 1
                     && CStr::from_ptr(*trigger.tgargs) == name.as_c_str()
@@ -445,19 +441,10 @@ pub fn check_plain(
     if !table.indexes().iter().all(is_plain) {
         return Err("has an index with an expression or a condition");
     }
-    // SAFETY: an open table has a descriptor, with a description of constraints or NULL, and NULL or a description of its
-    // triggers, with as many as it says.
-    let (has_check, has_key) = unsafe {
-        let checks = (*table.rd_att).constr.as_ref();
-        let triggers = match table.trigdesc.as_ref() {
-            Some(all) => std::slice::from_raw_parts(all.triggers, all.numtriggers as usize),
-            None => &[],
-        };
-        (
-            checks.is_some_and(|all| all.num_check > 0),
-            triggers.iter().any(|trigger| trigger.tgisinternal),
-        )
-    };
+    // SAFETY: an open table has a descriptor, with a description of constraints or NULL.
+    let checks = unsafe { (*table.rd_att).constr.as_ref() };
+    let has_check = checks.is_some_and(|all| all.num_check > 0);
+    let has_key = table.triggers().iter().any(|trigger| trigger.tgisinternal);
     match (has_check, has_key) {
         (true, _) => Err("has a check constraint"),
         (_, true) => Err("has a foreign key, or is referred to by one"),

@@ -78,19 +78,13 @@ fn runs_builtin_code_only(table: &OpenRelation, owner: pg_sys::Oid) -> bool {
 
 /// Whether a table has a trigger that is not one of the server's own for constraints.
 fn has_users_trigger(table: &OpenRelation) -> bool {
-    // SAFETY: a description of triggers is NULL, or has as many triggers as it says.
-    unsafe {
-        let Some(described) = table.trigdesc.as_ref() else {
-            return false;
-        };
-        (0..described.numtriggers as usize).any(|i| {
-            let trigger = &*described.triggers.add(i);
-            let is_constraint = pg_sys::RI_FKey_trigger_type(trigger.tgfoid)
-                != pg_sys::RI_TRIGGER_NONE as i32
-                || trigger.tgfoid == pg_sys::Oid::from(pg_sys::F_UNIQUE_KEY_RECHECK);
-            !(trigger.tgisinternal && is_constraint)
-        })
-    }
+    table.triggers().iter().any(|trigger| {
+        // SAFETY: a look-up of a function by its OID.
+        let kind = unsafe { pg_sys::RI_FKey_trigger_type(trigger.tgfoid) };
+        let is_constraint = kind != pg_sys::RI_TRIGGER_NONE as i32
+            || trigger.tgfoid == pg_sys::Oid::from(pg_sys::F_UNIQUE_KEY_RECHECK);
+        !(trigger.tgisinternal && is_constraint)
+    })
 }
 
 /// Whether an open cursor has one statement, which reads and writes only these tables. It was planned after the tables

@@ -326,13 +326,9 @@ impl Register {
         tables.dedup();
         tables.retain(|&decisions| {
             let table = OpenRelation::table(decisions, pg_sys::AccessShareLock);
-            // SAFETY: an open relation has NULL or a description of its triggers, with as many as it says, whose names are C
-            // strings.
+            // SAFETY: the name of a trigger is a C string.
             let fires = |name: &CString| unsafe {
-                let triggers = match table.trigdesc.as_ref() {
-                    Some(all) => std::slice::from_raw_parts(all.triggers, all.numtriggers as usize),
-                    None => &[],
-                };
+                let triggers = table.triggers();
                 triggers.iter().any(|trigger| {
                     CStr::from_ptr(trigger.tgname) == name.as_c_str()
                         && trigger.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS
