@@ -78,11 +78,11 @@ unsafe fn of_register(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum>
         register.key.name.clone(),
         text(probability.to_string()),
         text(given.text(2)),
+        c"register".to_owned(),
+        // in the schema of the table, whatever that is called
+        catalog::quoted_column(&catalog::name(register.oid)),
     ];
     arguments.extend(options);
-    // in the schema of the table, whatever that is called
-    let name = catalog::quoted_column(&catalog::name(register.oid));
-    arguments.extend([c"register".to_owned(), name]);
     let trigger = create(register.relation, &arguments, function)?;
     notify_of_recall(&register);
     Ok(trigger)

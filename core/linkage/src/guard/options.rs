@@ -75,6 +75,24 @@ pub struct GuardArguments {
 /// The options that may stand behind the action.
 const OPTIONS: &str = "review skipped blocklist blocklist_column message keep within verify margin saturated decisions register";
 
+/// What messages call the trigger, and what hints say of its options.
+struct Words {
+    guard: &'static [u8],
+    options: &'static str,
+}
+
+const OF_SIGNATURES: Words = Words {
+    guard: b"bloom_guard",
+    options: "Options are review, skipped, blocklist, blocklist_column, message, keep, within, verify, margin, \
+        saturated and decisions.",
+};
+
+/// Of triggers that name a register: nobody has to know by which function they are called.
+const OF_REGISTER: Words = Words {
+    guard: b"a guard by model",
+    options: "Options are review, skipped, message and decisions.",
+};
+
 impl GuardArguments {
     /// Errors: an argument that is not understood, or that does not fit the others.
     pub fn parse(args: &[impl AsRef<CStr>]) -> Result<Self> {
@@ -87,15 +105,20 @@ impl GuardArguments {
                     then pairs of option and value.",
             );
         };
+        let mut names = options.iter().step_by(2).map(AsRef::as_ref);
+        let words = match names.any(|name| name == c"register") {
+            true => &OF_REGISTER,
+            false => &OF_SIGNATURES,
+        };
         let similarity = "Write a similarity, such as 0.85.";
         let threshold = parse_number("threshold", threshold.as_ref(), similarity)?;
         let name = action.as_ref().to_bytes();
         let known = std::str::from_utf8(name).ok().and_then(GuardAction::named);
         let Some(action) = known else {
-            let parts = [b"unrecognized action \"", name, b"\" of bloom_guard"];
+            let parts = [b"unrecognized action \"", name, b"\" of ", words.guard];
             return invalid(&parts, "Actions are reject, warn, skip and flag.");
         };
-        let mut given = parse_options(options)?;
+        let mut given = parse_options(options, words)?;
         let mut option = |name: &str| given.remove(name.as_bytes());
         let number = |what, text: Option<&CStr>, hint| {
             text.map(|text| parse_number(what, text, hint)).transpose()
@@ -192,9 +215,11 @@ impl GuardArguments {
         ];
         let of_signatures = [
             ("blocklist", self.list.is_some()),
+            ("blocklist_column", self.list_column.is_some()),
             ("keep", self.keep.is_some()),
             ("within", self.within.is_some()),
             ("verify", self.verify.is_some()),
+            ("margin", self.margin.is_some()),
             ("saturated", self.compares_full),
         ];
         if let Some((option, _)) = of_signatures
@@ -227,26 +252,34 @@ impl GuardArguments {
 /// The values of options by their names.
 ///
 /// Errors: an option that there is not, one without a value, or one that is given twice.
-fn parse_options(options: &[impl AsRef<CStr>]) -> Result<HashMap<&[u8], &CStr>> {
+fn parse_options<'o>(
+    options: &'o [impl AsRef<CStr>],
+    words: &Words,
+) -> Result<HashMap<&'o [u8], &'o CStr>> {
     let mut given = HashMap::new();
     for pair in options.chunks(2) {
         let name = pair[0].as_ref().to_bytes();
         if !OPTIONS.split(' ').any(|option| option.as_bytes() == name) {
             return invalid(
-                &[b"unrecognized option \"", name, b"\" of bloom_guard"],
-                "Options are review, skipped, blocklist, blocklist_column, message, keep, within, \
-                    verify, margin, saturated and decisions.",
+                &[b"unrecognized option \"", name, b"\" of ", words.guard],
+                words.options,
             );
         }
         let Some(value) = pair.get(1) else {
             return invalid(
-                &[b"option \"", name, b"\" of bloom_guard has no value"],
+                &[b"option \"", name, b"\" of ", words.guard, b" has no value"],
                 "The arguments behind the action are pairs of an option and its value.",
             );
         };
         if given.insert(name, value.as_ref()).is_some() {
             return invalid(
-                &[b"option \"", name, b"\" of bloom_guard is given twice"],
+                &[
+                    b"option \"",
+                    name,
+                    b"\" of ",
+                    words.guard,
+                    b" is given twice",
+                ],
                 "",
             );
         }
