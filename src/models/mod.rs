@@ -37,7 +37,7 @@ mod warnings;
 pub use fields::{base_type, columns as field_columns, comparable_columns, is_date, is_fraction};
 pub use fit::fit_anew;
 pub use guess::Seen;
-pub use known::{of_value as known_model_of, ForRecords, KnownModel};
+pub use known::{of_value as known_model_of, ForRecords, KnownModel, SingleRecord};
 pub use options::min_probability;
 pub use records::read::{field_value, reading_fields};
 pub use single::{check_of_one_table, object_of, record};

@@ -62,6 +62,13 @@ fn bloom_register_check(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         // SAFETY: a function that writes may begin another command.
         unsafe { pg_sys::CommandCounterIncrement() };
         Register::newest(oid).mend_entities(function);
+        // The numbers above are those before.
+        rows.make(|| {
+            Some([
+                Some(text_datum(b"records repaired")),
+                records[0].into_datum(),
+            ])
+        });
     }
     NewValue(pg_sys::Datum::null())
 }

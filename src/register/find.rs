@@ -51,7 +51,9 @@ fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let (arguments, mut rows) = unsafe { (Arguments::new(fcinfo), ResultRows::new(fcinfo)) };
     let register = open(arguments.oid(0));
     // SAFETY: the call's; the jsonb lives as long as it.
-    let object = unsafe { object_of(arguments, 1, as_json(fcinfo, arguments.given(1))) };
+    let json = unsafe { as_json(fcinfo, arguments.given(1)) };
+    // SAFETY: as above.
+    let object = unsafe { object_of(arguments, 1, json) };
     let least = min_probability(arguments, 2);
     let limit = arguments.datum(3).map(|limit| limit.value() as i32);
     if let Some(limit) = limit.filter(|&limit| limit < 1) {
@@ -61,13 +63,17 @@ fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         );
     }
     let asked = record(arguments, 1, &register.known, &object);
+    if asked.iter().all(Option::is_none) {
+        // SAFETY: it is an object, or that was an error.
+        unsafe { register.tell_of_unknown(json) };
+    }
     let own = register.own_key(&object);
     let most = limit.map_or(usize::MAX, |limit| limit as usize);
     if arguments.datum(4).is_some() && arguments.boolean(4) {
         let Some(begun) = register.begun(&asked) else {
             // It would tell of rows that are hidden.
             if !register.hides_rows() {
-                register.tell_more();
+                register.tell_more(&asked);
             }
             return NewValue(pg_sys::Datum::null());
         };

@@ -8,7 +8,7 @@
 //! - [`texts`]: the values of a row as the model reads them.
 //! - [`trigger`]: keeps the keys of every row that changes. [`entities`]: which of its records are one.
 //! - [`find`]: `bloom_register_match`. [`prefix`]: the same for names as they are typed. [`why`]:
-//!   `bloom_register_why`. [`check`]: `bloom_register_check`.
+//!   `bloom_register_why`. [`check`]: `bloom_register_check`. [`ignored`]: what of a record is not compared.
 //! - [`refit`]: `bloom_register_refit`. [`refit_sample`]: the pairs that it changes, of some records.
 //!
 //! A block has the records that have a key in common. It is open as long as it has no more records than its search
@@ -19,6 +19,7 @@ mod create;
 mod entities;
 mod fill;
 mod find;
+mod ignored;
 mod key_table;
 mod key_type;
 mod options;

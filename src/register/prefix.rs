@@ -192,11 +192,19 @@ impl Register {
         Some(all)
     }
 
-    /// Says that more is to be typed.
-    pub fn tell_more(&self) {
+    /// Says that more is to be typed than `typed`.
+    pub fn tell_more<T: AsRef<str>>(&self, typed: &[Option<T>]) {
+        let names = self.names.as_ref();
+        let letters = names.map_or(Vec::new(), |names| names.letters(&self.known.ready, typed));
+        let is_short = letters.iter().all(|name| name.len() < LETTERS[0]);
         sql_error(
             ERRCODE_SUCCESSFUL_COMPLETION,
-            words!("too many records of register \"{self.oid}\" have names that begin so"),
+            match is_short {
+                true => words!("too few letters of a name are typed to ask register \"{self.oid}\""),
+                false => {
+                    words!("too many records of register \"{self.oid}\" have names that begin so")
+                }
+            },
         )
         .detail(format!(
             "Beginnings of {} letters or more are found that {MOST} records have at most, of one name or of two at once.",

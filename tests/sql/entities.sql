@@ -161,6 +161,10 @@ SELECT bloom_entities_drop('person_register', 'other');
 SELECT * FROM bloom_entities_how('ent', -1);
 SELECT * FROM bloom_entities_how('person', 1);
 SELECT * FROM bloom_entities_how(0, 1);
+-- What is not compared.
+SET client_min_messages = notice;
+SELECT count(*) FROM bloom_register_preview('person_register', '{"givenname": "Wolfhard", "surname": "Siebenschein", "dob": "11. Nov 1911"}'::jsonb);
+SET client_min_messages = error;
 SELECT * FROM bloom_register_preview('person_register', '[]'::jsonb);
 SELECT * FROM bloom_register_preview('person_register', '{"id": "seven"}'::jsonb);
 SELECT * FROM bloom_register_preview('person', '{}'::jsonb);

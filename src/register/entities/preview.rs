@@ -28,8 +28,13 @@ fn bloom_register_preview(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let register = open(arguments.oid(0));
     register.check_sees_all();
     // SAFETY: the call's; the jsonb lives as long as it.
-    let object = unsafe { object_of(arguments, 1, as_json(fcinfo, arguments.given(1))) };
+    let json = unsafe { as_json(fcinfo, arguments.given(1)) };
+    // SAFETY: as above.
+    let object = unsafe { object_of(arguments, 1, json) };
     let asked = record(arguments, 1, &register.known, &object);
+    // SAFETY: it is an object, or that was an error.
+    unsafe { register.tell_of_unknown(json) };
+    register.tell_of_unread(&asked);
     let texts = asked
         .iter()
         .map(|value| value.as_deref().map(str::to_owned));
