@@ -86,12 +86,22 @@ impl KnownModel {
         read: impl Fn(usize) -> SingleRecord<'o>,
     ) -> Pattern {
         let mut last = self.last.borrow_mut();
-        for (i, (last, object)) in last.iter_mut().zip(objects).enumerate() {
-            if last.object != object.bytes() {
-                last.object.clear();
-                self.ready.prepare(&mut last.record, &read(i)).or_raise();
-                last.object.extend_from_slice(object.bytes());
+        let mut is_new = [0, 1].map(|i: usize| last[i].object != objects[i].bytes());
+        for i in 0..2 {
+            if !is_new[i] {
+                continue;
             }
+            let [a, b] = &mut *last;
+            let (last, other) = match i {
+                0 => (a, b),
+                _ => (b, a),
+            };
+            last.object.clear();
+            let beside = (!is_new[1 - i]).then_some(&other.record);
+            let prepared = (self.ready).prepare(&mut last.record, &read(i), beside);
+            prepared.or_raise();
+            last.object.extend_from_slice(objects[i].bytes());
+            is_new[i] = false;
         }
         let [a, b] = &mut *last;
         let pattern = self.ready.compare(&mut a.record, &mut b.record).or_raise();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use base::Error;
+use linkage::model::{ReadyRecord, Score};
 use pgrx::PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE;
 use pgrx::{pg_sys, IntoDatum};
 
@@ -12,7 +13,7 @@ use super::stored::Register;
 use super::texts::RecordTexts;
 use crate::models::{min_probability, object_of, reading_fields, record};
 use pg::catalog::privileges::{current_user, may_select};
-use pg::error::{raise, sql_error};
+use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::message::words;
@@ -28,10 +29,8 @@ pub type BroughtTogether = BTreeMap<Vec<u8>, (pg_sys::Datum, usize)>;
 
 /// A record that a search brings together with the one that is looked for.
 pub struct Candidate {
-    /// The key, as the output of its type writes it, in the database's encoding.
-    pub key: Vec<u8>,
-    /// The key, as JSON writes it.
-    json: Vec<u8>,
+    /// A copy of its key.
+    pub id: pg_sys::Datum,
     pub record: RecordTexts,
     /// The first search that does.
     search: usize,
@@ -70,41 +69,36 @@ fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let own = register.own_key(&object);
     let most = limit.map_or(usize::MAX, |limit| limit as usize);
     if arguments.datum(4).is_some() && arguments.boolean(4) {
-        let Some(begun) = register.begun(&asked) else {
+        let Some(begun) = register.begun(&asked, own.as_deref()) else {
             // It would tell of rows that are hidden.
             if !register.hides_rows() {
                 register.tell_more(&asked);
             }
             return NewValue(pg_sys::Datum::null());
         };
-        let others = begun.iter().map(|begun| &begun.candidate);
-        let others = others.filter(|other| own.as_deref() != Some(&other.json[..]));
-        for candidate in others.take(most) {
-            rows.make(|| Some([Some(text_datum(&candidate.key)), None, None, None]));
+        for begun in begun.iter().take(most) {
+            rows.make(|| Some([Some(text_datum(&begun.key)), None, None, None]));
         }
         return NewValue(pg_sys::Datum::null());
     }
     let mut found = Vec::new();
     let mut prepared = register.prepared(&asked);
-    for candidate in register.candidates(&register.search_keys_of(&asked)) {
-        if own.as_deref() == Some(&candidate.json[..]) {
-            continue;
-        }
+    for candidate in register.candidates(&register.search_keys_of(&asked), own.as_deref()) {
         let score = register.score(&mut prepared, &candidate.record);
         if score.probability >= least {
-            found.push((score, candidate));
+            found.push((score, register.text_of(candidate.id), candidate.search));
         }
     }
-    found.sort_by(|(a, of_a), (b, of_b)| {
-        (b.bits.total_cmp(&a.bits)).then_with(|| of_a.key.cmp(&of_b.key))
+    found.sort_by(|(a, of_a, _), (b, of_b, _)| {
+        (b.bits.total_cmp(&a.bits)).then_with(|| of_a.cmp(of_b))
     });
-    for (score, candidate) in found.iter().take(most) {
+    for (score, key, search) in found.iter().take(most) {
         rows.make(|| {
             Some([
-                Some(text_datum(&candidate.key)),
+                Some(text_datum(key)),
                 score.probability.into_datum(),
                 score.bits.into_datum(),
-                (candidate.search as i32).into_datum(),
+                (*search as i32).into_datum(),
             ])
         });
     }
@@ -167,14 +161,11 @@ pub fn open(oid: pg_sys::Oid) -> std::rc::Rc<Register> {
 
 impl Register {
     /// What the bits and the probability of a pair are.
-    pub fn score(
-        &self,
-        a: &mut linkage::model::ReadyRecord,
-        b: &RecordTexts,
-    ) -> linkage::model::Score {
-        let mut b = self.prepared(b);
-        let pattern = self.known.ready.compare(a, &mut b);
-        self.of.scorer.score(pg::error::OrRaise::or_raise(pattern))
+    pub fn score(&self, a: &mut ReadyRecord, b: &RecordTexts) -> Score {
+        let (ready, mut other) = (&self.known.ready, ReadyRecord::default());
+        let pattern =
+            (ready.prepare(&mut other, b, Some(a))).and_then(|()| ready.compare(a, &mut other));
+        self.of.scorer.score(pattern.or_raise())
     }
 
     /// The member of a record that is the register's key, as JSON writes it.
@@ -184,10 +175,10 @@ impl Register {
     }
 
     /// The records with which the searches bring together what has these keys, as the calling query sees them, and as far
-    /// as the caller may.
+    /// as the caller may, without the one whose key JSON writes like `own`.
     ///
     /// Errors: those of reading the table.
-    pub fn candidates(&self, keys: &[i64]) -> Vec<Candidate> {
+    pub fn candidates(&self, keys: &[i64], own: Option<&[u8]>) -> Vec<Candidate> {
         // SAFETY: a function runs with a snapshot.
         let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
         let ids = self.brought_together(&mut self.read_keys(snapshot), keys);
@@ -199,27 +190,29 @@ impl Register {
         let keys = unsafe { self.key_type.array(&mut values) };
         let mut found = Vec::with_capacity(ids.len());
         let candidate = |row: QueryRow<'_>| {
-            let id = row.datum(0)?;
+            if own.is_some() && row.bytes(1).is_some_and(|json| Some(json.bytes()) == own) {
+                return None;
+            }
+            let key = row.datum(0)?;
             // SAFETY: of the key's type; the copy is in one piece.
-            let bytes = unsafe { self.key_type.bytes(&self.key_type.copy(id)).to_vec() };
-            let text = |i: usize| row.bytes(i).map(|text| text.bytes().to_vec());
+            let bytes = unsafe { self.key_type.bytes(&self.key_type.copy(key)).to_vec() };
+            let &(id, search) = ids.get(&bytes)?;
             Some(Candidate {
-                search: ids.get(&bytes).map_or(0, |(_, search)| *search),
-                json: text(1)?,
-                key: text(2)?,
-                record: self.texts.of_query(row, 3),
+                id,
+                search,
+                record: self.texts.of_query(row, 2),
             })
         };
         let (session, plan) = (Session::begin(true), self.fetch_plan(keys.0));
         reading_fields(|| {
-            let rows = plan.run(&session, [keys.1]).into_iter();
-            found.extend(rows.filter_map(candidate));
+            let rows = plan.run(&session, [keys.1, own.is_some().into()]);
+            found.extend(rows.into_iter().filter_map(candidate));
         });
         found
     }
 
-    /// Reads the records of an array of keys, as the caller may: the key, the key as JSON, as text, and the columns.
-    fn fetch_plan(&self, array: pg_sys::Oid) -> Rc<SavedPlan<1>> {
+    /// Reads the records of an array of keys, as the caller may: the key, the key as JSON if that is wanted, and the columns.
+    fn fetch_plan(&self, array: pg_sys::Oid) -> Rc<SavedPlan<2>> {
         // The statement names the table, which may have another name than when it was planned.
         let name = catalog::quoted(self.relation);
         if let Some((_, plan)) = (self.fetch.borrow().as_ref()).filter(|(known, _)| *known == name)
@@ -230,10 +223,10 @@ impl Register {
         let only = Sql::new("").only(self.relation);
         let json = sql!("pg_catalog.to_jsonb({key})");
         let query = sql!(
-            "SELECT {key}, {json} OPERATOR(pg_catalog.#>>) ARRAY[]::pg_catalog.text[], pg_catalog.format('%s', {key}), \
+            "SELECT {key}, CASE WHEN $2 THEN {json} OPERATOR(pg_catalog.#>>) ARRAY[]::pg_catalog.text[] END, \
             {columns} FROM {only} AS r WHERE {key} OPERATOR(pg_catalog.=) ANY ($1)"
         );
-        let plan = Rc::new(SavedPlan::new(query, [array]));
+        let plan = Rc::new(SavedPlan::new(query, [array, pg_sys::BOOLOID]));
         let before = self.fetch.replace(Some((name, Rc::clone(&plan))));
         // Freeing a plan calls the server, so it is done when nothing is borrowed.
         drop(before);

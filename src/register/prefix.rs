@@ -128,15 +128,20 @@ pub struct Begun {
     /// Letters that are typed, and those of the names.
     typed: usize,
     letters: usize,
-    pub candidate: Candidate,
+    /// The key, as its type writes it.
+    pub key: Vec<u8>,
 }
 
 impl Register {
     /// The records whose names begin as those of `typed` do, the ones first of which most is typed, and then by key. `None`
-    /// if too many begin so.
+    /// if too many begin so. The one whose key JSON writes like `own` is left out.
     ///
     /// Errors: the register has no keys of beginnings.
-    pub fn begun<T: AsRef<str>>(&self, typed: &[Option<T>]) -> Option<Vec<Begun>> {
+    pub fn begun<T: AsRef<str>>(
+        &self,
+        typed: &[Option<T>],
+        own: Option<&[u8]>,
+    ) -> Option<Vec<Begun>> {
         let Some(names) = &self.names else {
             raise(
                 &sql_error(
@@ -179,15 +184,15 @@ impl Register {
                 .then(|| Begun {
                     typed: pairs().map(|(typed, _)| typed.len()).sum(),
                     letters: pairs().map(|(_, name)| name.len()).sum(),
-                    candidate,
+                    key: self.text_of(candidate.id),
                 })
         };
-        let all = self.candidates(&[key]).into_iter();
+        let all = self.candidates(&[key], own).into_iter();
         let mut all: Vec<Begun> = all.filter_map(begun).collect();
         // As much is typed of all, so what has fewest letters comes first.
         all.sort_by(|a, b| {
             let by_share = (a.letters * b.typed).cmp(&(b.letters * a.typed));
-            by_share.then_with(|| a.candidate.key.cmp(&b.candidate.key))
+            by_share.then_with(|| a.key.cmp(&b.key))
         });
         Some(all)
     }

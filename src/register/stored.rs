@@ -70,7 +70,7 @@ pub struct Register {
     pub settings: Vec<Settings>,
     entities: OnceCell<Vec<EntityTable>>,
     /// How candidates are read, and under which name of the table that was planned.
-    pub fetch: RefCell<Option<(CString, Rc<SavedPlan<1>>)>>,
+    pub fetch: RefCell<Option<(CString, Rc<SavedPlan<2>>)>>,
 }
 
 /// A register that was used.
@@ -308,7 +308,10 @@ impl Register {
     /// A record that is ready to be compared.
     pub fn prepared<T: AsRef<str>>(&self, record: &[Option<T>]) -> ReadyRecord {
         let mut ready = ReadyRecord::default();
-        self.known.ready.prepare(&mut ready, record).or_raise();
+        self.known
+            .ready
+            .prepare(&mut ready, record, None)
+            .or_raise();
         ready
     }
 

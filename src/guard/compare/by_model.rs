@@ -136,7 +136,7 @@ impl ModelRow {
     /// In what a candidate agrees with the row.
     fn pattern(&self, candidate: &[Option<String>]) -> Pattern {
         let (ready, [own, other]) = (&self.register.known.ready, &mut *self.both.borrow_mut());
-        let prepared = ready.prepare(other, candidate);
+        let prepared = ready.prepare(other, candidate, Some(own));
         let pattern = prepared.and_then(|()| ready.compare(own, other));
         pattern.or_raise()
     }

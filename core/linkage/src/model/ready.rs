@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::keys::{RecordKeys, SearchKeys, SimilarKeys};
 use super::seen_values::SeenValues;
 use super::values::sketch::Sketch;
-use super::values::{FieldLayout, ReadValue, RowLayout, EQUAL, SWAPPED, UNLIKE_LEVELS};
+use super::values::{Depth, FieldLayout, ReadValue, RowLayout, EQUAL, SWAPPED, UNLIKE_LEVELS};
 use super::{FrequentLevels, MatchModel, Pattern};
 use base::{Error, Result};
 
@@ -24,10 +24,9 @@ pub struct ReadyRecord {
     /// The texts of all fields, and where each ends.
     texts: String,
     ends: Vec<usize>,
-    /// Of each value all words, or what equal ones are compared by.
+    /// The words of each value, as far as they are written.
     row: Vec<u64>,
-    /// Of which fields it is all, as bits.
-    whole: u32,
+    depths: Vec<Depth>,
 }
 
 impl ReadyRecord {
@@ -67,30 +66,42 @@ impl ReadyModel {
             .collect()
     }
 
-    /// Takes the values of a record, which has a text or nothing for every field.
+    /// Takes the values of a record, which has a text or nothing for every field. Where those of `beside`, with which it will
+    /// be compared, are written otherwise, more of them is looked at than whether they are equal.
     ///
     /// Errors: out of memory.
     pub fn prepare<T: AsRef<str>>(
         &self,
         record: &mut ReadyRecord,
         texts: &[Option<T>],
+        beside: Option<&ReadyRecord>,
     ) -> Result<()> {
+        let layout = &self.layout;
         record.texts.clear();
         record.ends.clear();
         record.row.clear();
-        record.row.resize(self.layout.words(), 0);
-        record.whole = 0;
+        record.row.resize(layout.words(), 0);
+        record.depths.clear();
         let seen = &mut *self.seen.borrow_mut();
-        for (k, field) in self.layout.fields().iter().enumerate() {
+        for (k, field) in layout.fields().iter().enumerate() {
             let text = texts[k].as_ref().map_or("", T::as_ref);
             record.texts.push_str(text);
             record.ends.push(record.texts.len());
-            if !text.is_empty() {
-                let words = seen.words((k, field), &self.levels, text, false)?;
-                self.layout
-                    .value_mut(&mut record.row, k)
-                    .copy_from_slice(words);
+            let (words, depth) = match beside.map(|beside| (beside, beside.text(k))) {
+                _ if text.is_empty() => (&[][..], Depth::Whole),
+                Some((beside, of_it)) if of_it == text => {
+                    (layout.value(&beside.row, k), beside.depths[k])
+                }
+                // It will hardly be equal if it is written otherwise.
+                Some((_, of_it)) if !of_it.is_empty() => {
+                    seen.words((k, field), &self.levels, text, Depth::Own)?
+                }
+                _ => seen.words((k, field), &self.levels, text, Depth::Identity)?,
+            };
+            if !words.is_empty() {
+                layout.value_mut(&mut record.row, k).copy_from_slice(words);
             }
+            record.depths.push(depth);
         }
         Ok(())
     }
@@ -100,7 +111,6 @@ impl ReadyModel {
     /// Errors: out of memory.
     pub fn compare(&self, a: &mut ReadyRecord, b: &mut ReadyRecord) -> Result<Pattern> {
         let layout = &self.layout;
-        let seen = &mut *self.seen.borrow_mut();
         let identity =
             |record: &ReadyRecord, k: usize| FieldLayout::identity_of(layout.value(&record.row, k));
         let are_equal = |&k: &usize| {
@@ -111,19 +121,36 @@ impl ReadyModel {
         let crosswise = layout.swap().filter(|names| !names.iter().any(are_equal));
         for (k, field) in layout.fields().iter().enumerate() {
             let [of_a, of_b] = [identity(a, k), identity(b, k)];
+            let is_crosswise = crosswise.is_some_and(|names| names.contains(&k));
             let differ = of_a != 0 && of_b != 0 && of_a != of_b;
-            if !differ && !crosswise.is_some_and(|names| names.contains(&k)) {
+            if !differ && !is_crosswise {
                 continue;
             }
-            for record in [&mut *a, &mut *b] {
-                if record.whole >> k & 1 == 0 && identity(record, k) != 0 {
-                    let words = seen.words((k, field), &self.levels, record.text(k), true)?;
-                    layout.value_mut(&mut record.row, k).copy_from_slice(words);
-                    record.whole |= 1 << k;
-                }
+            self.deepen(a, k, Depth::Own)?;
+            self.deepen(b, k, Depth::Own)?;
+            let [value_a, value_b] = [&a.row, &b.row].map(|row| layout.value(row, k));
+            if is_crosswise || field.depth_to_compare(value_a, value_b) == Depth::Whole {
+                self.deepen(a, k, Depth::Whole)?;
+                self.deepen(b, k, Depth::Whole)?;
             }
         }
         Ok(layout.pattern(&a.row, &b.row))
+    }
+
+    /// Has a value of a record be written so far at least.
+    ///
+    /// Errors: out of memory.
+    fn deepen(&self, record: &mut ReadyRecord, k: usize, depth: Depth) -> Result<()> {
+        if record.depths[k] >= depth {
+            return Ok(());
+        }
+        let seen = &mut *self.seen.borrow_mut();
+        let field = (k, &self.layout.fields()[k]);
+        let (words, depth) = seen.words(field, &self.levels, record.text(k), depth)?;
+        let value = self.layout.value_mut(&mut record.row, k);
+        value.copy_from_slice(words);
+        record.depths[k] = depth;
+        Ok(())
     }
 
     /// The levels of two records, of which each has a text or nothing for every field.
@@ -132,8 +159,8 @@ impl ReadyModel {
     pub fn pattern<T: AsRef<str>>(&self, a: &[Option<T>], b: &[Option<T>]) -> Result<Pattern> {
         let mut records = [ReadyRecord::default(), ReadyRecord::default()];
         let [of_a, of_b] = &mut records;
-        self.prepare(of_a, a)?;
-        self.prepare(of_b, b)?;
+        self.prepare(of_a, a, None)?;
+        self.prepare(of_b, b, Some(of_a))?;
         self.compare(of_a, of_b)
     }
 

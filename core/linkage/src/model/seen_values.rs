@@ -4,7 +4,7 @@
 use base::Result;
 use twox_hash::XxHash3_64;
 
-use super::values::{FieldLayout, RowLayout};
+use super::values::{Depth, FieldLayout, RowLayout};
 use super::FrequentLevels;
 
 /// Values that are kept of a field: each has one place, which the last value of that place has.
@@ -17,9 +17,9 @@ const LONGEST: usize = 128;
 #[derive(Clone, Debug, Default)]
 struct SeenValue {
     text: String,
-    /// Words of the value: only the identity, or all.
+    /// Words of the value, as far as they were written.
     words: Vec<u64>,
-    is_whole: bool,
+    depth: Depth,
 }
 
 /// Values of each field.
@@ -47,7 +47,7 @@ impl SeenValues {
         layout.fields().iter().map(of_field).sum()
     }
 
-    /// The words of a value that is not empty: all of them, or what equal ones are compared by.
+    /// The words of a value that is not empty, written so far at least; and how far they are.
     ///
     /// Errors: out of memory.
     pub fn words(
@@ -55,8 +55,8 @@ impl SeenValues {
         (field, layout): (usize, &FieldLayout),
         levels: &FrequentLevels,
         text: &str,
-        is_whole: bool,
-    ) -> Result<&[u64]> {
+        depth: Depth,
+    ) -> Result<(&[u64], Depth)> {
         let seen = &mut self.fields[field];
         if seen.is_empty() {
             // one more for those that are not kept
@@ -67,29 +67,18 @@ impl SeenValues {
             false => PLACES,
         };
         let value = &mut seen[place];
-        if value.text != text || is_whole && !value.is_whole {
+        if value.text != text || value.depth < depth {
             // not to be found if the rest fails
             value.text.clear();
             value.words.clear();
             value.words.resize(layout.words(), 0);
-            let identity = match is_whole {
-                true => {
-                    layout
-                        .write(text, &mut value.words, &mut self.bytes)?
-                        .identity
-                }
-                false => {
-                    let read = layout.read_value(text)?;
-                    FieldLayout::write_identity(&read, &mut value.words);
-                    read.identity
-                }
-            };
-            FieldLayout::set_level(&mut value.words, levels.level(field, identity));
-            value.is_whole = is_whole;
+            let read = layout.read_value(text)?;
+            value.depth = layout.write_as_far(&read, depth, &mut value.words, &mut self.bytes)?;
+            FieldLayout::set_level(&mut value.words, levels.level(field, read.identity));
             if text.len() <= LONGEST {
                 value.text.push_str(text);
             }
         }
-        Ok(&value.words)
+        Ok((&value.words, value.depth))
     }
 }

@@ -45,6 +45,18 @@ pub struct Value {
     pub identity: u64,
 }
 
+/// How far a value is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// What equal ones are compared by.
+    #[default]
+    Identity,
+    /// What its kind compares besides, without the signature.
+    Own,
+    /// All of it.
+    Whole,
+}
+
 /// A text that has been read as a value of a field.
 pub struct ReadValue<'t> {
     written: &'t str,
@@ -236,7 +248,11 @@ impl FieldLayout {
     ///
     /// Errors: out of memory.
     pub fn write(&self, text: &str, to: &mut [u64], bytes: &mut Vec<u8>) -> Result<Value> {
-        self.write_read(&self.read_value(text)?, to, bytes)
+        let read = self.read_value(text)?;
+        self.write_as_far(&read, Depth::Whole, to, bytes)?;
+        Ok(Value {
+            identity: read.identity,
+        })
     }
 
     /// Reads a text.
@@ -253,28 +269,38 @@ impl FieldLayout {
         })
     }
 
-    /// Writes no more of a value than equal ones are compared by, where what is compared with it is equal, or missing.
-    pub fn write_identity(value: &ReadValue<'_>, to: &mut [u64]) {
-        to.fill(0);
-        to[IDENTITY] = value.identity;
+    /// How far two values that are not equal are to be written, so that their levels are known; they are written as far as
+    /// [`Depth::Own`] at least.
+    pub fn depth_to_compare(&self, a: &[u64], b: &[u64]) -> Depth {
+        match self.kind {
+            Kind::Day => Depth::Own,
+            Kind::Date | Kind::Number | Kind::Phone if self.has_own(a, b) => Depth::Own,
+            _ => Depth::Whole,
+        }
     }
 
-    /// [`FieldLayout::write`] of a text that has been read.
+    /// [`FieldLayout::write`] of a text that has been read, so far at least. Returns how far it is.
     ///
     /// Errors: out of memory.
-    fn write_read(
+    pub fn write_as_far(
         &self,
         value: &ReadValue<'_>,
+        depth: Depth,
         to: &mut [u64],
         bytes: &mut Vec<u8>,
-    ) -> Result<Value> {
+    ) -> Result<Depth> {
         to.fill(0);
         let identity = value.identity;
         if identity == 0 {
-            return Ok(Value { identity });
+            return Ok(Depth::Whole);
+        }
+        to[IDENTITY] = identity;
+        if depth == Depth::Identity {
+            return Ok(depth);
         }
         let (written, text, normal) = (value.written, &*value.read, &value.normal);
-        to[IDENTITY] = identity;
+        // What the signature is of, if not of the whole text.
+        let mut part = None;
         match self.kind {
             Kind::Text | Kind::Words | Kind::Name => {
                 if let Some(sound) = self.sound() {
@@ -314,25 +340,25 @@ impl FieldLayout {
                         to[DESCRIPTION] |= HAS_OWN;
                         to[OWN] = hash(name.as_bytes());
                         to[OWN + 1] = hash(domain.as_bytes());
+                        part = Some(name);
                     }
                 }
             }
         }
-        let name = match self.kind {
-            Kind::Email if to[DESCRIPTION] & HAS_OWN != 0 => match text.rsplit_once('@') {
-                Some((name, _)) => Some(normalize(name, true, || ())?),
-                None => None,
-            },
-            // As it is written: where one of two cannot be read, both are compared so.
-            Kind::Date | Kind::Day | Kind::Number | Kind::Phone => {
-                Some(normalize(written, true, || ())?)
+        if matches!(
+            self.kind,
+            Kind::Date | Kind::Day | Kind::Number | Kind::Phone
+        ) {
+            if depth == Depth::Own && to[DESCRIPTION] & HAS_OWN != 0 {
+                return Ok(depth);
             }
-            _ => None,
-        };
+            // As it is written: where one of two cannot be read, both are compared so.
+            part = Some(normalize(written, true, || ())?);
+        }
         bytes.clear();
         bytes.resize(Builder::size(self.shape), 0);
         let mut builder = Builder::new(self.shape, bytes);
-        builder.add_normal(name.as_deref().unwrap_or(normal));
+        builder.add_normal(part.as_deref().unwrap_or(normal));
         let view = builder.finish();
         let mut words = Vec::new();
         let (at, end) = (self.signature_at(), self.words_at());
@@ -342,7 +368,7 @@ impl FieldLayout {
             words::write(normal, &mut to[end..]);
         }
         to[DESCRIPTION] |= u64::from(view.popcount());
-        Ok(Value { identity })
+        Ok(Depth::Whole)
     }
 
     /// The identity of a value that has been written; 0 if there is none.

@@ -14,7 +14,7 @@ pub mod things;
 pub mod words;
 
 pub use conventions::{is_plain_date, Conventions, Odd};
-pub use encode::{is_number, FieldLayout, ReadValue, Value};
+pub use encode::{is_number, Depth, FieldLayout, ReadValue, Value};
 pub use kind::Kind;
 pub use level::{
     equal_level, last_level, meaning, more_frequent_from, EQUAL, LEVELS, MISSING, ORDERED, PRESENT,
