@@ -36,6 +36,7 @@ pub mod team;
 pub mod tid;
 pub mod tree;
 pub mod values;
+pub mod visibility;
 pub mod waiting;
 
 pub use bloom_ident_macros::{entry, sql};

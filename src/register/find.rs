@@ -241,12 +241,15 @@ impl Register {
         for &key in keys {
             let (most, mut of_block) = (self.most_of(key) as usize, Vec::new());
             let mut is_open = true;
-            reader.each(key, |row| {
+            reader.seek(key.into());
+            while is_open {
+                let Some(id) = reader.next_seen() else {
+                    break;
+                };
                 // SAFETY: of the key's type.
-                of_block.extend(row.id().map(|id| unsafe { self.key_type.copy(id) }));
-                is_open = row.id().is_some() && of_block.len() <= most;
-                is_open
-            });
+                of_block.extend(id.map(|id| unsafe { self.key_type.copy(id) }));
+                is_open = id.is_some() && of_block.len() <= most;
+            }
             if !is_open {
                 continue;
             }

@@ -9,6 +9,7 @@ use pg::error::{raise, sql_error};
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::row::Row;
+use pg::visibility::VisibilityMap;
 use pg::{check_for_interrupts, ffi};
 
 /// Where such a table is.
@@ -103,6 +104,7 @@ impl KeyTable {
                 scan,
                 slot,
                 key,
+                all_seen: VisibilityMap::new(table.pointer()),
                 _index: index,
                 table,
             }
@@ -191,6 +193,8 @@ pub struct KeyReader {
     scan: pg_sys::IndexScanDesc,
     slot: *mut pg_sys::TupleTableSlot,
     key: pg_sys::ScanKeyData,
+    /// Of which rows an index entry is enough.
+    all_seen: VisibilityMap,
     _index: OpenRelation,
     table: OpenRelation,
 }
@@ -250,6 +254,20 @@ impl KeyReader {
             let (to, is_null) = (values.as_mut_ptr(), nulls.as_mut_ptr());
             pg_sys::index_deform_tuple(entry, columns, to, is_null);
             Some((!nulls[1]).then_some(values[1]))
+        }
+    }
+
+    /// The second column of the next row that the snapshot sees. `None` at the end. It is valid until the next row is asked
+    /// for. A dirty snapshot does not learn who is changing the row.
+    pub fn next_seen(&mut self) -> Option<Option<pg_sys::Datum>> {
+        loop {
+            let id = self.next_entry()?;
+            // SAFETY: the scan is at an entry. While it reads an index with the second column, it keeps the page of the entry
+            // pinned, so VACUUM does not take it from there.
+            let tid = unsafe { (*self.scan).xs_heaptid };
+            if self.all_seen.all_see(tid.into()) || self.is_seen() {
+                return Some(id);
+            }
         }
     }
 
