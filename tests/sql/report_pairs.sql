@@ -67,6 +67,8 @@ SELECT words(t[1]) AS why FROM pages, LATERAL (SELECT substring(page, '<tbody cl
 SELECT m[1] AS bits, sum(e.bits)::numeric(6,1) AS explained, m[2] AS probability FROM pages, models AS o, person AS x, person AS y,
     LATERAL bloom_model_explain(o.model, to_jsonb(x), to_jsonb(y)) AS e, regexp_matches(page, 'Why: (\S+) bits, probability ([0-9.]+)</summary>', 'g') AS m
 WHERE pages.model AND (x.id, y.id) IN ((1, 2), (1, 3), (4, 5)) GROUP BY m, x.id, y.id HAVING abs(m[1]::float8 - sum(e.bits)) < 0.06 ORDER BY x.id, y.id;
+-- What a calibration adds has its name, for the script, too.
+SELECT page ~ '"names":\[[^]]*"\(calibration\)"\]' AS named, page ~ '<th scope="row">\(calibration\)</th>' AS added FROM models, bloom_report_pairs('found', 'person', 'id', model => model || '{"calibration": {"slope": 0.5, "shift": 1, "answers": 70}}') AS page;
 -- Bars to the right are for, to the left against; each begins where the one above it ends.
 SELECT m[1] AS field, m[2] AS zero, m[3] AS class, m[4] AS x, m[5] AS width FROM pages, LATERAL (SELECT substring(page, '<table class="why">.*?</table>') AS why) AS w,
     regexp_matches(why, '<th scope="row">([^<]*)</th><td><svg[^>]*><line class="axis" x1="([^"]*)"[^>]*><rect class="(\w+)" x="([^"]*)" y="2" width="([^"]*)"', 'g') AS m WHERE model;

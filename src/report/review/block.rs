@@ -219,7 +219,13 @@ pub fn block(facts: &Facts, subject: &ReviewSubject) -> String {
     let names = subject.model.map_or(Vec::new(), |explainer| {
         let model = explainer.model();
         let fields = (0..model.fields.len()).map(Reason::Field);
-        let reasons = fields.chain([Reason::Together, Reason::Prior, Reason::Others]);
+        let others = [
+            Reason::Together,
+            Reason::Prior,
+            Reason::Others,
+            Reason::Calibration,
+        ];
+        let reasons = fields.chain(others);
         reasons
             .map(|reason| reason.name(model).to_owned())
             .collect()
