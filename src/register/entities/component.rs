@@ -252,6 +252,15 @@ impl Component {
         }
     }
 
+    /// The pairs that are decided to be the same, each maybe twice.
+    pub fn same(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let same = |(at, other, verdict, _): &(u32, Vec<u8>, Verdict, i64)| {
+            let other = *self.places.get(other)?;
+            (*verdict == Verdict::Same).then_some((*at, other))
+        };
+        self.decided.iter().filter_map(same)
+    }
+
     fn pair(&mut self, a: usize, b: usize, probability: f64, bits: f64, search: usize) {
         let pair = Pair {
             a: a as u32,

@@ -130,7 +130,11 @@ impl Held {
             let by_bits = y_bits.total_cmp(x_bits);
             by_bits.then_with(|| held.names(x).cmp(&held.names(y)))
         });
-        let ends: Vec<(u32, u32)> = pairs.iter().map(|(pair, ..)| (pair.a, pair.b)).collect();
+        let ends = pairs.iter().map(|(pair, ..)| (pair.a, pair.b));
+        // Who is decided to be the same stays together whatever becomes of a pair.
+        let same = component.same();
+        let same = same.filter(|&(a, b)| is_in[a as usize] && is_in[b as usize]);
+        let ends: Vec<(u32, u32)> = ends.chain(same).collect();
         held.alone = bridges(held.texts.len() as u32, &ends, check_for_interrupts).or_raise();
         held.pairs = pairs;
         held
