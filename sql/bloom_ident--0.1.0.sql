@@ -1808,7 +1808,7 @@ CREATE FUNCTION bloom_report_pairs(pairs regclass, rel regclass, key name, colum
         truth regclass DEFAULT NULL, decisions regclass DEFAULT NULL) RETURNS text
     STABLE PARALLEL UNSAFE COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_report_pairs_wrapper';
 COMMENT ON FUNCTION bloom_report_pairs(regclass, regclass, name, name[], jsonb, regclass, regclass) IS
-    'pairs that were found before on one page of HTML, to be decided there: their probabilities or similarities, pairs near the cut, clusters, why by a match model, quality where the truth is known';
+    'pairs that were found before, or those that alone hold entities of a register together, on one page of HTML, to be decided there: their probabilities or similarities, pairs near the cut, clusters, why by a match model, quality where the truth is known';
 
 CREATE FUNCTION bloom_report_linkage(pairs regclass, a_rel regclass, a_key name, b_rel regclass, b_key name, columns name[] DEFAULT NULL,
         model jsonb DEFAULT NULL, truth regclass DEFAULT NULL, decisions regclass DEFAULT NULL) RETURNS text

@@ -32,5 +32,5 @@ mod texts;
 mod trigger;
 mod why;
 
-pub use entities::links;
+pub use entities::{Link, ReadableEntities};
 pub use stored::Register;

@@ -63,6 +63,14 @@ pub struct Measured {
     pub unknown: u64,
 }
 
+/// What a report of entities says besides.
+pub struct EntityFacts {
+    /// How many pairs alone hold an entity together. Only some of them may be shown.
+    pub holding: u64,
+    /// How many records the probabilities are for.
+    pub of_records: u64,
+}
+
 /// Everything that a report says.
 pub struct Facts {
     /// What a pair's value is: similarity or probability.
@@ -95,6 +103,8 @@ pub struct Facts {
     /// The hashes of these records, as far as they are known.
     pub hashes: RecordHashes,
     pub truth: Option<Measured>,
+    /// Where clusters are the entities of a register.
+    pub entities: Option<EntityFacts>,
     /// What is there to be decided.
     pub review: Review,
 }
@@ -137,6 +147,7 @@ impl Facts {
             values: HashMap::new(),
             hashes: RecordHashes::new(),
             truth: survey.measured(),
+            entities: None,
             histogram: survey.histogram,
             review: Review::new(sample, counts, &clustered, &links),
         };

@@ -10,7 +10,7 @@ use super::charts::{self, Bars, Curve};
 use super::facts::{Facts, Measured, Values};
 use super::histogram::Histogram;
 use super::pairs::{PairFacts, PairsOrigin};
-use super::review::{hashes_of, PageHashes, SCRIPT, STYLE};
+use super::review::{hashes_of, HeldEntity, PageHashes, SCRIPT, STYLE};
 use super::value::{cut, grouped, percent, tidy, LENGTH};
 use super::why::{self, ModelBars, Waterfall};
 use super::Origin;
@@ -54,6 +54,8 @@ pub struct PairRow {
     pub judged: &'static str,
     /// A record has changed since.
     pub stale: bool,
+    /// The entity that the pair alone holds together, on a page of entities.
+    pub held: Option<HeldEntity>,
     pub records: [Record; 2],
 }
 
@@ -105,6 +107,7 @@ pub struct Common<'a> {
     pub bins: Vec<BinRow>,
     pub quality: Option<Quality>,
     pub sizes: Vec<SizeRow>,
+    pub has_entities: bool,
     pub more_groups: String,
     pub columns: Vec<String>,
     pub more_columns: usize,
@@ -129,6 +132,7 @@ impl<'a> Common<'a> {
             bins: bins(facts),
             quality: quality(facts),
             sizes: sizes(facts),
+            has_entities: facts.entities.is_some(),
             more_groups: grouped(facts.more_clusters()),
             columns: facts.columns.iter().map(|name| name_of(name)).collect(),
             more_columns: facts.more_columns,
@@ -270,6 +274,7 @@ pub fn near(facts: &Facts) -> Vec<PairRow> {
             },
             judged: near.judged.map_or("", Verdict::name),
             stale: near.stale,
+            held: near.held,
             records: [record(facts, a, None), record(facts, b, Some(a))],
         }
     };
@@ -429,7 +434,30 @@ struct PairsPage<'a> {
     /// The columns of a table of records: key, similarity, and those that are shown.
     width: usize,
     model: Option<ModelBars>,
+    entities: Option<EntityWords>,
     statement: String,
+}
+
+/// What a page of entities says besides.
+struct EntityWords {
+    /// Pairs that alone hold an entity together.
+    holding: String,
+    /// Entities of two records or more.
+    joined: String,
+    /// Records that the probabilities are for.
+    of_records: String,
+}
+
+impl EntityWords {
+    fn new(facts: &Facts) -> Option<EntityWords> {
+        let entities = facts.entities.as_ref()?;
+        let joined = facts.sizes.iter().filter(|(size, _)| *size > 1);
+        Some(EntityWords {
+            holding: grouped(entities.holding),
+            joined: grouped(joined.map(|(_, entities)| entities).sum()),
+            of_records: grouped(entities.of_records),
+        })
+    }
 }
 
 impl<'a> Deref for PairsPage<'a> {
@@ -445,7 +473,7 @@ pub fn pairs_html(found: &PairFacts, origin: &PairsOrigin, data: &str) -> String
     let facts = &found.facts;
     let why = |a: &[u8], b: &[u8]| {
         let (a, b) = (found.texts.get(a)?, found.texts.get(b)?);
-        Some(why::waterfall(found.model.as_ref()?, a, b))
+        Some(why::waterfall(found.model?, a, b))
     };
     let near_rows = near(facts).into_iter().zip(&facts.near);
     let near_rows = near_rows.map(|(pair, near)| NearRow {
@@ -475,16 +503,17 @@ pub fn pairs_html(found: &PairFacts, origin: &PairsOrigin, data: &str) -> String
     let page = PairsPage {
         common: Common::new(facts, &origin.database, data),
         origin,
-        title: match linked {
-            true => format!("Links between {relations}"),
-            false => format!("Pairs of duplicates in {relations}"),
+        title: match (linked, &facts.entities) {
+            (true, _) => format!("Links between {relations}"),
+            (false, Some(_)) => format!("Entities of {relations}"),
+            (false, None) => format!("Pairs of duplicates in {relations}"),
         },
         pairs_relation: name_of(&origin.pairs),
         relation: relations,
         key: keys.join(", "),
         linked,
         measure: facts.measure,
-        has_cut: facts.measure == "probability",
+        has_cut: facts.measure == "probability" && facts.entities.is_none(),
         floor: format!("{:.2}", facts.floor()),
         all: grouped(facts.histogram.total()),
         records: grouped(facts.rows),
@@ -492,7 +521,8 @@ pub fn pairs_html(found: &PairFacts, origin: &PairsOrigin, data: &str) -> String
         near: near_rows.collect(),
         groups: groups.collect(),
         width: facts.columns.len() + 2,
-        model: found.model.as_ref().map(why::levels),
+        model: found.model.map(|explainer| why::levels(explainer.model)),
+        entities: EntityWords::new(facts),
         statement: origin.statement(),
     };
     ascii(&page.render().expect("writing to a string does not fail"))

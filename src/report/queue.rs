@@ -7,7 +7,7 @@ use pgrx::{pg_sys, IntoDatum};
 
 use crate::clusters::{refuse_one_key, PairReader, Source};
 use crate::pairs::decisions::Decisions;
-use crate::register::links;
+use crate::register::ReadableEntities;
 use pg::budget::Budget;
 use pg::entry;
 use pg::error::raise;
@@ -136,8 +136,11 @@ fn bloom_review_queue(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             ])
         });
     };
-    if let Some(links) = links(arguments.oid(0), wanted as usize, decisions.as_ref()) {
-        for link in links {
+    if let Some(entities) = ReadableEntities::find(arguments.oid(0)) {
+        for link in entities
+            .to_look_at(wanted as usize, decisions.as_ref())
+            .links
+        {
             let [a, b] = &link.keys;
             put([a, b], link.probability, link.held);
         }

@@ -9,7 +9,7 @@ use text::tokens::token_hash;
 
 use super::facts::Measured;
 use super::histogram::{hundredth, step, Histogram};
-use super::review::{Counts, CountsAt, SampledPair};
+use super::review::{Counts, CountsAt, HeldEntity, SampledPair};
 use super::Limits;
 use crate::clusters::{Grouping, Method, Resolution, Source, Truth};
 use crate::pairs::decisions::{Decisions, Judgement};
@@ -153,6 +153,8 @@ pub struct NearPair {
     pub judged: Option<Verdict>,
     /// A record has changed since.
     pub stale: bool,
+    /// The entity that it alone holds together, on a page of entities.
+    pub held: Option<HeldEntity>,
 }
 
 /// The pairs nearest to the threshold on one side of it.
@@ -192,6 +194,7 @@ impl NearestPairs {
             is_true,
             judged,
             stale: false,
+            held: None,
         };
         let at = self.pairs.partition_point(|near| {
             let order = distance(near.similarity).total_cmp(&distance(new.similarity));

@@ -1,10 +1,48 @@
 //! Why a pair has its bits, and what a model's levels say, as bars.
 
-use linkage::model::{ReadyModel, Reason};
+use linkage::model::{Addend, ReadyModel, Reason};
 
 use super::html::{name_of, similarity};
 use super::value::grouped;
 use pg::error::OrRaise;
+
+/// A model that says why pairs have their bits, and among how many records and pairs they are.
+#[derive(Clone, Copy)]
+pub struct Explainer<'a> {
+    pub model: &'a ReadyModel,
+    records: f64,
+    all_pairs: f64,
+}
+
+impl<'a> Explainer<'a> {
+    /// Among those that the model was fitted to.
+    pub fn of_fit(model: &'a ReadyModel) -> Explainer<'a> {
+        let fitted = model.model();
+        Explainer {
+            model,
+            records: fitted.records,
+            all_pairs: fitted.all_pairs,
+        }
+    }
+
+    /// Among so many records of one table.
+    pub fn of_records(model: &'a ReadyModel, records: i64) -> Explainer<'a> {
+        let records = records as f64;
+        Explainer {
+            model,
+            records,
+            all_pairs: records * (records - 1.0) / 2.0,
+        }
+    }
+
+    /// What adds to the bits of two records. Each has a text or nothing for every field of the model.
+    ///
+    /// Errors: out of memory.
+    pub fn addends(&self, a: &[Option<String>], b: &[Option<String>]) -> Vec<Addend> {
+        let pattern = self.model.pattern(a, b).or_raise();
+        self.model.explain(pattern, self.records, self.all_pairs)
+    }
+}
 
 /// The width of the bars' field, in units of the SVG.
 pub const WIDTH: f64 = 240.0;
@@ -105,10 +143,9 @@ fn signed(bits: f64) -> String {
 /// Why two records have their bits. Each has a text or nothing for every field of the model.
 ///
 /// Errors: out of memory.
-pub fn waterfall(explainer: &ReadyModel, a: &[Option<String>], b: &[Option<String>]) -> Waterfall {
-    let model = explainer.model();
-    let pattern = explainer.pattern(a, b).or_raise();
-    let mut addends = explainer.explain(pattern, model.records, model.all_pairs);
+pub fn waterfall(explainer: Explainer, a: &[Option<String>], b: &[Option<String>]) -> Waterfall {
+    let model = explainer.model.model();
+    let mut addends = explainer.addends(a, b);
     addends.retain(|addend| addend.reason != Reason::Together || addend.bits != 0.0);
     let sums = addends.iter().scan(0.0, |sum, addend| {
         *sum += addend.bits;
@@ -150,8 +187,8 @@ fn probability(bits: f64) -> String {
 }
 
 /// What the levels of a model say, field by field.
-pub fn levels(explainer: &ReadyModel) -> ModelBars {
-    let model = explainer.model();
+pub fn levels(model: &ReadyModel) -> ModelBars {
+    let model = model.model();
     let levels = model.levels();
     let scale = Scale::new(levels.iter().map(|level| level.bits));
     let fields = model.fields.iter().enumerate().map(|(k, field)| {

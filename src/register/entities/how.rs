@@ -96,8 +96,8 @@ pub struct Held {
     pub pairs: Vec<(Pair, f64, usize)>,
     /// For each pair how many records are on one side of it, if it alone holds both sides together, else 0.
     pub alone: Vec<u32>,
-    /// How many records it has.
-    pub members: usize,
+    /// The places of its records.
+    pub members: Vec<u32>,
 }
 
 impl Held {
@@ -123,7 +123,10 @@ impl Held {
             texts: component.texts(register),
             pairs: component.pairs.iter().filter(is_inside).copied().collect(),
             alone: Vec::new(),
-            members: is_in.iter().filter(|&&is_in| is_in).count(),
+            members: (0..)
+                .zip(&is_in)
+                .filter_map(|(place, is_in)| is_in.then_some(place))
+                .collect(),
         };
         let mut pairs = std::mem::take(&mut held.pairs);
         pairs.sort_by(|(x, x_bits, _), (y, y_bits, _)| {

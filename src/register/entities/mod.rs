@@ -26,5 +26,5 @@ mod settle;
 mod table;
 mod turn;
 
-pub use links::links;
+pub use links::{Link, ReadableEntities};
 pub use table::{EntityTable, Settings};

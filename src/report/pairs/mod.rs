@@ -1,5 +1,6 @@
 //! `bloom_report_pairs` and `bloom_report_linkage`: a report of pairs that were found before.
 
+mod entities;
 mod values;
 
 use std::collections::HashMap;
@@ -14,11 +15,13 @@ use super::facts::{names, Facts};
 use super::histogram::hundredth;
 use super::review::{block, of_signatures, ReviewSubject};
 use super::survey::{Known, Survey};
+use super::why::Explainer;
 use super::{arguments, html, limits, literal, made, name_array, Limits};
 use crate::clusters::{Method, PairList, Source};
 use crate::models::field_columns;
 use crate::pairs::dictionary::KeySides;
 use crate::pairs::records::{Records, Relations};
+use crate::register::ReadableEntities;
 use pg::catalog::{self, quoted};
 use pg::error::OrRaise;
 use pg::function::arguments::Arguments;
@@ -51,6 +54,36 @@ fn bloom_report_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     report("bloom_report_linkage", arguments, relations)
 }
 
+/// What a page is about.
+enum Content {
+    Pairs(Source),
+    Entities(ReadableEntities),
+}
+
+impl Content {
+    /// What a relation has, of records of these relations.
+    ///
+    /// Errors: neither pairs nor entities; entities of other records, or of such that the caller may not read.
+    fn of(oid: pg_sys::Oid, relations: &[(pg_sys::Oid, CString)]) -> Content {
+        let (entities, sides) = match relations {
+            [(relation, key)] => (entities::entities_in(oid, *relation, key), KeySides::One),
+            _ => (None, KeySides::Two),
+        };
+        let pairs = || Source {
+            sides,
+            ..Source::of_similar_pairs(oid)
+        };
+        entities.map_or_else(|| Content::Pairs(pairs()), Content::Entities)
+    }
+
+    fn entities(&self) -> Option<&ReadableEntities> {
+        match self {
+            Content::Pairs(_) => None,
+            Content::Entities(entities) => Some(entities),
+        }
+    }
+}
+
 /// The page on pairs of records of these relations. Behind their arguments are the columns, the model, the truth and
 /// the decisions.
 fn report(
@@ -66,14 +99,24 @@ fn report(
         _ => KeySides::Two,
     };
     let pairs = arguments.oid(0);
-    let mut source = Source::of_similar_pairs(pairs);
-    source.sides = sides;
+    let content = Content::of(pairs, &relations);
+    let entities = content.entities();
     let given = arguments.datum(first).map(|_| arguments.names(first));
-    let model = arguments.datum(first + 1).map(|_| {
+    let given_model = arguments.datum(first + 1).map(|_| {
         let json = arguments.jsonb(first + 1);
         ReadyModel::new(read_model(&json).or_raise())
     });
-    let (truth, decisions) = (relation(first + 2), relation(first + 3));
+    let model = match entities {
+        None => given_model.as_ref().map(Explainer::of_fit),
+        // The probabilities of a register are for so many records.
+        Some(entities) => {
+            let register = &entities.register;
+            let model = given_model.as_ref().unwrap_or(&register.known.ready);
+            Some(Explainer::of_records(model, register.records))
+        }
+    };
+    let (truth, given_decisions) = (relation(first + 2), relation(first + 3));
+    let decisions = given_decisions.or_else(|| entities?.decisions());
     let true_in = truth.map(|oid| match sides {
         KeySides::One => Source::of_pairs_or_labels(oid),
         KeySides::Two => Source::of_linked_pairs(oid),
@@ -85,7 +128,7 @@ fn report(
     let name = |name: &CStr| readable(name.to_bytes());
     let fields = records.iter().map(|records| {
         model.as_ref().map_or(Vec::new(), |explainer| {
-            let names = explainer.model().fields.iter();
+            let names = explainer.model.model().fields.iter();
             let names = names.map(|field| field.name.as_str());
             field_columns(records.oid, names, &name(&catalog::name(records.oid)))
         })
@@ -99,16 +142,24 @@ fn report(
             .iter()
             .map(|records| (name(&quoted(records.oid)), name(&records.key.name)))
             .collect(),
-        method: "centre",
+        method: match entities {
+            Some(entities) => entities.settings().method.clone(),
+            None => "centre".to_owned(),
+        },
         columns: given.as_deref().map(names),
-        has_model: model.is_some(),
+        has_model: given_model.is_some(),
         truth: truth.map(|oid| name(&quoted(oid))),
-        decisions: decisions.map(|oid| name(&quoted(oid))),
+        decisions: given_decisions.map(|oid| name(&quoted(oid))),
         database,
         date,
         server,
     };
+    let has_columns = given.is_some();
     let mut shown = values::columns(&records, given);
+    if entities.is_some() && !has_columns {
+        // What the model compares has room on the page in any case.
+        shown.sort_by_key(|column| !fields[0].iter().any(|field| field.name == *column));
+    }
     let relations = Relations {
         left: &records[0],
         right: records.get(1),
@@ -116,7 +167,10 @@ fn report(
     let known = Known::read(true_in.as_ref(), decisions, relations);
     let limits = limits();
     let mut found = PairFacts {
-        facts: find(&source, &known, &limits),
+        facts: match &content {
+            Content::Pairs(source) => find(source, &known, &limits),
+            Content::Entities(entities) => entities::find(entities, &known, &limits),
+        },
         missing: 0,
         model,
         texts: HashMap::new(),
@@ -128,10 +182,11 @@ fn report(
     found.facts.drop_empty_columns();
     let of_model = fields.iter().flatten().map(|field| field.name.clone());
     let of_signatures = records.iter().flat_map(|of| of_signatures(of.oid));
-    let used: Vec<CString> = match origin.has_model {
+    let used: Vec<CString> = match model.is_some() {
         true => of_model.collect(),
         false => of_signatures.collect(),
     };
+    let table_of_decisions = decisions.map(|oid| name(&quoted(oid)));
     let subject = ReviewSubject {
         known: &known,
         relations: origin
@@ -144,10 +199,10 @@ fn report(
             .into_iter()
             .map(|(side, column)| (side, name(column)))
             .collect(),
-        model: found.model.as_ref(),
+        model: found.model,
         texts: Some(&found.texts),
         searched: false,
-        decisions: origin.decisions.as_deref(),
+        decisions: table_of_decisions.as_deref(),
     };
     let data = block(&found.facts, &subject);
     progress::phase(phases::WRITING_REPORT, None);
@@ -161,7 +216,7 @@ pub struct PairsOrigin {
     pub pairs: String,
     /// The relations of the records, each with its key: one, or two that are linked.
     pub relations: Vec<(String, String)>,
-    pub method: &'static str,
+    pub method: String,
     pub columns: Option<Vec<String>>,
     pub has_model: bool,
     pub truth: Option<String>,
@@ -193,11 +248,11 @@ impl PairsOrigin {
 const CUT: f64 = 0.5;
 
 /// Everything that a report of pairs says.
-pub struct PairFacts {
+pub struct PairFacts<'a> {
     pub facts: Facts,
     /// How many records are shown that the relation does not have.
     pub missing: usize,
-    pub model: Option<ReadyModel>,
+    pub model: Option<Explainer<'a>>,
     /// The values of the model's fields of the records that are shown, by key.
     pub texts: HashMap<Vec<u8>, Vec<Option<String>>>,
 }

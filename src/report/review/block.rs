@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use linkage::clusters::Verdict;
-use linkage::model::{ReadyModel, Reason};
+use linkage::model::Reason;
 use linkage::review::{data_block, marks};
 use serde::Serialize;
 use text::ngram;
@@ -12,7 +12,8 @@ use super::super::facts::Facts;
 use super::super::html::{name_of, UNFIT};
 use super::super::survey::Known;
 use super::super::value::{cut, SHOWN};
-use super::{Counts, ShownPair};
+use super::super::why::Explainer;
+use super::{Counts, HeldEntity, ShownPair};
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 
@@ -25,7 +26,7 @@ pub struct ReviewSubject<'a> {
     pub used: Vec<String>,
     /// Columns that one of two relations does not have, with its place.
     pub lacking: Vec<(usize, String)>,
-    pub model: Option<&'a ReadyModel>,
+    pub model: Option<Explainer<'a>>,
     /// The values of the model's fields, by key.
     pub texts: Option<&'a HashMap<Vec<u8>, Vec<Option<String>>>>,
     /// The pairs were searched for, and not given.
@@ -62,7 +63,9 @@ struct PairBlock {
     was: Option<&'static str>,
     stale: bool,
     cluster: i64,
-    group: u32,
+    group: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held: Option<HeldEntity>,
     /// For each column that differs, how: its number, and the marks of both values.
     marks: Vec<(usize, String, String)>,
     /// For each column its similarity, where it is one that decides.
@@ -73,7 +76,7 @@ struct PairBlock {
 
 #[derive(Serialize)]
 struct GroupBlock {
-    number: u32,
+    number: i64,
     size: u32,
     members: Vec<usize>,
     best: Vec<f64>,
@@ -90,6 +93,9 @@ struct PageBlock<'a> {
     least: f64,
     searched: bool,
     total: u64,
+    /// How many pairs alone hold an entity together, on a page of entities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holding: Option<u64>,
     relations: Vec<(String, String)>,
     decisions: Option<&'a str>,
     columns: Vec<ColumnBlock>,
@@ -217,7 +223,7 @@ pub fn block(facts: &Facts, subject: &ReviewSubject) -> String {
     });
     let groups = groups.collect();
     let names = subject.model.map_or(Vec::new(), |explainer| {
-        let model = explainer.model();
+        let model = explainer.model.model();
         let fields = (0..model.fields.len()).map(Reason::Field);
         let others = [
             Reason::Together,
@@ -239,6 +245,7 @@ pub fn block(facts: &Facts, subject: &ReviewSubject) -> String {
         least: facts.searched,
         searched: subject.searched,
         total: facts.histogram.total(),
+        holding: facts.entities.as_ref().map(|entities| entities.holding),
         relations: relations.collect(),
         decisions: subject.decisions,
         columns: columns
@@ -273,6 +280,7 @@ fn pair_block(subject: &ReviewSubject, pair: &ShownPair, [a, b]: [usize; 2]) -> 
         stale: judged.is_some_and(|judged| judged.is_stale(keys)),
         cluster: pair.cluster,
         group: pair.group,
+        held: pair.held,
         marks: Vec::new(),
         alike: Vec::new(),
         why: Vec::new(),
@@ -286,9 +294,7 @@ fn why(subject: &ReviewSubject, pair: &ShownPair, words: &mut WordList) -> Vec<(
     let (Some(explainer), Some(a), Some(b)) = (subject.model, a, b) else {
         return Vec::new();
     };
-    let model = explainer.model();
-    let pattern = explainer.pattern(a, b).or_raise();
-    let addends = explainer.explain(pattern, model.records, model.all_pairs);
+    let addends = explainer.addends(a, b);
     let why = addends.iter().map(|addend| {
         let text = name_of(addend.words.as_deref().unwrap_or(""));
         (rounded(addend.bits, 2), words.number(&text))

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use base::memory::{collected, filled};
-use linkage::clusters::{bridges, labels, Links};
+use linkage::clusters::{bridges, labels, Links, Pair};
 
 use crate::clusters::Clustered;
 use pg::budget::push;
@@ -40,7 +40,7 @@ pub struct GraphEdge {
 
 /// A group of three records or more.
 pub struct Graph {
-    pub number: u32,
+    pub number: i64,
     pub size: u32,
     /// The least similar ones first.
     pub members: Vec<GraphMember>,
@@ -110,11 +110,16 @@ impl<'a> Group<'a> {
         pairs
     }
 
-    /// For each record whether it links two halves, and the pairs that do, with how many records are on the smaller
-    /// side.
+    /// For each record whether it links two halves of so many records or more, and the pairs that do, with how many
+    /// records are on the smaller side.
     ///
     /// Errors: out of memory.
-    fn halves(&self, links: &Links, local: &mut [u32]) -> (Vec<bool>, HashMap<(u32, u32), u32>) {
+    fn halves(
+        &self,
+        least: u32,
+        links: &Links,
+        local: &mut [u32],
+    ) -> (Vec<bool>, HashMap<(u32, u32), u32>) {
         let size = self.positions.len() as u32;
         let mut linking = filled(self.positions.len(), false).or_raise();
         let mut halves = HashMap::new();
@@ -127,7 +132,7 @@ impl<'a> Group<'a> {
         let alone = bridges(size, &pairs, check_for_interrupts).or_raise();
         for (&(a, b), &alone) in pairs.iter().zip(&alone) {
             let less = alone.min(size - alone);
-            if alone > 0 && less > 1 {
+            if alone > 0 && less >= least {
                 (linking[a as usize], linking[b as usize]) = (true, true);
                 halves.insert((a, b), less);
             }
@@ -139,8 +144,8 @@ impl<'a> Group<'a> {
     /// ones.
     ///
     /// Errors: out of memory.
-    fn drawn(&self, of: &Drawn, local: &mut [u32], number: u32) -> Graph {
-        let (linking, halves) = self.halves(of.links, local);
+    fn drawn(&self, of: &Drawn, local: &mut [u32], number: i64) -> Graph {
+        let (linking, halves) = self.halves(of.least_half, of.links, local);
         let position = |i: usize| self.positions[i] as usize;
         let mut order: Vec<usize> = (0..self.positions.len()).collect();
         order.sort_by(|&i, &j| {
@@ -168,7 +173,7 @@ impl<'a> Group<'a> {
         });
         edges.truncate(EDGES);
         let members = order.iter().map(|&i| GraphMember {
-            key: of.clustered.key_at(self.positions[i]).to_vec(),
+            key: (of.key)(self.positions[i]).to_vec(),
             best: self.best[i],
             cluster: of.cluster[position(i)],
             keep: of.keep[position(i)],
@@ -186,8 +191,10 @@ impl<'a> Group<'a> {
 
 /// What groups are drawn by.
 struct Drawn<'a> {
-    clustered: &'a Clustered,
+    key: &'a dyn Fn(u32) -> &'a [u8],
     links: &'a Links,
+    /// The fewest records that are told as a half.
+    least_half: u32,
     cluster: &'a [i64],
     keep: &'a [bool],
 }
@@ -233,13 +240,14 @@ pub fn graphs(clustered: &Clustered, links: &Links) -> (RecordPlaces, Vec<Graph>
     let mut local = filled(n as usize, u32::MAX).or_raise();
     let (mut largest, mut loosest): (Vec<Graph>, Vec<Graph>) = (Vec::new(), Vec::new());
     let of = Drawn {
-        clustered,
+        key: &|position| clustered.key_at(position),
         links,
+        least_half: 2,
         cluster: &cluster,
         keep: &keep,
     };
     let groups = order.chunk_by(|&i, &j| label[i as usize] == label[j as usize]);
-    for (number, positions) in (1..).zip(groups) {
+    for (number, positions) in (1u32..).zip(groups) {
         for &position in positions {
             check_for_interrupts();
             group_of[position as usize] = number;
@@ -247,12 +255,12 @@ pub fn graphs(clustered: &Clustered, links: &Links) -> (RecordPlaces, Vec<Graph>
         let group = Group::new(positions, links);
         let least = group.best.iter().copied().fold(1.0, f64::min);
         if largest.len() < LARGEST {
-            largest.push(group.drawn(&of, &mut local, number));
+            largest.push(group.drawn(&of, &mut local, number.into()));
             continue;
         }
         let at = loosest.partition_point(|other| other.loosest <= least);
         if at < LOOSEST {
-            loosest.insert(at, group.drawn(&of, &mut local, number));
+            loosest.insert(at, group.drawn(&of, &mut local, number.into()));
             loosest.truncate(LOOSEST);
         }
     }
@@ -262,4 +270,21 @@ pub fn graphs(clustered: &Clustered, links: &Links) -> (RecordPlaces, Vec<Graph>
         group: group_of,
     };
     (places, largest)
+}
+
+/// An entity as a graph: its records, by the places of their keys, and the pairs between them.
+///
+/// Errors: out of memory.
+pub fn graph_of_entity(number: i64, keys: &[Vec<u8>], members: &[u32], pairs: &[Pair]) -> Graph {
+    let n = keys.len();
+    let links = Links::new(n as u32, pairs, check_for_interrupts).or_raise();
+    let of = Drawn {
+        key: &|place| &keys[place as usize],
+        links: &links,
+        least_half: 1,
+        cluster: &filled(n, number).or_raise(),
+        keep: &filled(n, false).or_raise(),
+    };
+    let mut local = filled(n, u32::MAX).or_raise();
+    Group::new(members, &links).drawn(&of, &mut local, number)
 }

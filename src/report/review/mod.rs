@@ -8,10 +8,11 @@ mod security;
 use std::ffi::CString;
 
 use pgrx::pg_sys;
+use serde::Serialize;
 
 pub use self::block::{block, ReviewSubject};
 pub use self::counts::{Counts, CountsAt};
-pub use self::graph::{graphs, Graph};
+pub use self::graph::{graph_of_entity, graphs, Graph};
 pub use self::security::{hashes_of, PageHashes, SCRIPT, STYLE};
 use crate::clusters::Clustered;
 use pg::catalog;
@@ -27,6 +28,14 @@ pub struct SampledPair {
     pub bits: u64,
 }
 
+/// What a pair alone holds together.
+#[derive(Clone, Copy, Serialize)]
+pub struct HeldEntity {
+    pub number: i64,
+    /// How many records are on either side of the pair, the more first.
+    pub parts: [u32; 2],
+}
+
 /// A pair that is shown, by its keys.
 pub struct ShownPair {
     pub keys: [Vec<u8>; 2],
@@ -35,7 +44,9 @@ pub struct ShownPair {
     pub cluster: i64,
     /// The number of the group of records that pairs connect; 0 if the group has no other record, or the pair does not
     /// reach the threshold.
-    pub group: u32,
+    pub group: i64,
+    /// The entity that it alone holds together, on a page of entities.
+    pub held: Option<HeldEntity>,
 }
 
 /// What the page shows to those who decide.
@@ -67,7 +78,8 @@ impl Review {
                 keys,
                 value: f64::from_bits(pair.bits),
                 cluster: same([a, b].map(|at| places.cluster[at])),
-                group: same([a, b].map(|at| i64::from(places.group[at]))) as u32,
+                group: same([a, b].map(|at| i64::from(places.group[at]))),
+                held: None,
             }
         });
         let mut pairs: Vec<ShownPair> = pairs.collect();

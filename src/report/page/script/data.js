@@ -5,6 +5,9 @@ const report = JSON.parse(source.textContent);
 const { records, pairs, columns, counts, groups } = report;
 const linked = report.relations.length > 1;
 const hasModel = report.names.length > 0;
+/** Whether the page is about entities, by the pairs that alone hold them together. */
+const ofEntities = report.holding !== undefined;
+const [GROUP, GROUPS, CLUSTER] = ofEntities ? ["Entity", "Entities", "entity"] : ["Group", "Groups", "cluster"];
 
 /** What can be decided, by the name that a table of decisions has. */
 const VERDICTS = { same: "Same", different: "Different", unsure: "Unsure" };

@@ -1,6 +1,9 @@
 // Which pairs are gone through, and in which order.
 
-const wanted = { show: "open", band: "all", field: "all", cluster: "all", order: "near" };
+const wanted = { show: "open", band: "all", field: "all", cluster: "all", order: ofEntities ? "first" : "near" };
+
+/** How the pairs of a group that is drawn are asked for. */
+const nameOfGroup = (number) => (ofEntities ? String(number) : `g${number}`);
 
 /** Bands of 0.05, from the least to 1. */
 const bandOf = (value) => Math.min(19, Math.floor(value * 20 + 1e-9));
@@ -40,8 +43,9 @@ function chosenPairs() {
   const near = (pair) => Math.abs(pair.value - cut);
   const orders = {
     near: (x, y) => near(x) - near(y) || x.number - y.number,
-    least: (x, y) => x.number - y.number,
-    most: (x, y) => y.number - x.number,
+    first: (x, y) => x.number - y.number,
+    least: (x, y) => x.value - y.value || x.number - y.number,
+    most: (x, y) => y.value - x.value || y.number - x.number,
   };
   return chosen.sort(orders[order]).map((pair) => pair.number);
 }
@@ -65,11 +69,14 @@ function filterTools(changed) {
   const show = [["open", "undecided"], ["decided", "decided"], ["all", "all"]];
   if (pairs.some((pair) => pair.stale)) show.splice(1, 0, ["stale", "changed since they were decided"]);
   const drawn = groups.filter(({ number }) => pairs.some((pair) => pair.group === number));
-  const clusterOptions = [["all", "any"], ...numbers.map((n) => [String(n), `cluster ${n}`]), ...drawn.map(({ number }) => [`g${number}`, `group ${number}`])];
+  const clusterOptions = [["all", "any"], ...numbers.map((n) => [String(n), `${CLUSTER} ${n}`]),
+    ...(ofEntities ? [] : drawn.map(({ number }) => [nameOfGroup(number), `group ${number}`]))];
+  const orders = [["least", "least similar first"], ["most", "most similar first"]];
+  orders.unshift(ofEntities ? ["first", "most worth a look first"] : ["near", "nearest to the threshold"]);
   return el("div", { class: "filters", role: "group", "aria-label": "Which pairs" },
     choice("Pairs", show, wanted.show, change("show")),
     choice(Measure, [["all", "any"], ...bandOptions], "all", change("band")),
     choice("Field", [["all", "any"], ...fieldOptions], "all", change("field")),
-    numbers.length > 0 ? choice("Cluster", clusterOptions, "all", change("cluster")) : null,
-    choice("Order", [["near", "nearest to the threshold"], ["least", "least similar first"], ["most", "most similar first"]], wanted.order, change("order")));
+    numbers.length > 0 ? choice(ofEntities ? "Entity" : "Cluster", clusterOptions, "all", change("cluster")) : null,
+    choice("Order", orders, wanted.order, change("order")));
 }

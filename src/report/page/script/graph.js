@@ -5,8 +5,8 @@ const SIZE = { width: 640, height: 400, edge: 36 };
 /** The pair of two records, if it is on this page. */
 const pairOf = (a, b) => pairs.find((pair) => (pair.a === a && pair.b === b) || (pair.a === b && pair.b === a));
 
-/** Whether a pair alone links two groups of two or more. */
-const linksHalves = (edge) => edge[3] > 1;
+/** Whether a pair alone links two groups of two or more, or an entity. */
+const linksHalves = (edge) => edge[3] > (ofEntities ? 0 : 1);
 
 /** Places of the records: like springs, from a circle on, so that they are always the same. */
 function placesOf(group) {
@@ -58,7 +58,7 @@ function drawing(group) {
       draw("text", { class: anchor, x: at[i][0], y: at[i][1] - 12 }, key.length > 14 ? `${key.slice(0, 13)}\u2026` : key));
   });
   return draw("svg", { class: "graph", viewBox: `0 0 ${SIZE.width} ${SIZE.height}`, role: "img",
-    "aria-label": `Group ${group.number}: ${plural(group.members.length, "record")} and ${plural(group.edges.length, "pair")} between them` }, ...edges, ...nodes);
+    "aria-label": `${GROUP} ${group.number}: ${plural(group.members.length, "record")} and ${plural(group.edges.length, "pair")} between them` }, ...edges, ...nodes);
 }
 
 /** Who links the halves, in words. */
@@ -81,11 +81,11 @@ function membersOf(group) {
     const value = record.values ? record.values[i] : null;
     return el("td", { "data-label": columns[i].name }, value === null ? el("span", { class: "null" }, "null") : value);
   };
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Records of group ${group.number}` }, el("table", { class: "records" },
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Records of ${GROUP.toLowerCase()} ${group.number}` }, el("table", { class: "records" },
     el("caption", null, "The least similar ones first"),
-    el("thead", null, el("tr", null, el("th", { scope: "col" }, "record"), el("th", { scope: "col", class: "num" }, "cluster"), el("th", { scope: "col", class: "num" }, `best ${report.measure}`), ...shown.map(({ name }) => el("th", { scope: "col" }, name)))),
+    el("thead", null, el("tr", null, el("th", { scope: "col" }, "record"), el("th", { scope: "col", class: "num" }, CLUSTER), el("th", { scope: "col", class: "num" }, `best ${report.measure}`), ...shown.map(({ name }) => el("th", { scope: "col" }, name)))),
     el("tbody", null, ...group.members.map((member, k) => el("tr", { class: group.keep[k] ? "keep" : null },
-      el("th", { scope: "row" }, keyOf(records[member])), el("td", { class: "num", "data-label": "cluster" }, group.clusters[k] || "\u2013"), el("td", { class: "num", "data-label": `best ${report.measure}` }, short(group.best[k])), ...shown.map(({ i }) => cell(records[member], i)))))));
+      el("th", { scope: "row" }, keyOf(records[member])), el("td", { class: "num", "data-label": CLUSTER }, group.clusters[k] || "\u2013"), el("td", { class: "num", "data-label": `best ${report.measure}` }, short(group.best[k])), ...shown.map(({ i }) => cell(records[member], i)))))));
 }
 
 function graphTool(look) {
@@ -93,17 +93,18 @@ function graphTool(look) {
   const body = el("div", { id: "group" });
   const loosest = (group) => Math.min(...group.best);
   const parted = (group) => group.edges.some(linksHalves);
-  const order = [...groups].sort((x, y) => parted(y) - parted(x) || loosest(x) - loosest(y) || x.number - y.number);
+  const order = ofEntities ? groups : [...groups].sort((x, y) => parted(y) - parted(x) || loosest(x) - loosest(y) || x.number - y.number);
   const show = (number) => {
     const group = groups.find((one) => one.number === +number);
     const left = group.size - group.members.length;
     body.replaceChildren(drawing(group), bridgesOf(group, look),
-      el("p", null, el("button", { type: "button", class: "plain", click: () => look(null, group.number) }, `Go through the pairs of group ${group.number}`)),
+      el("p", null, el("button", { type: "button", class: "plain", click: () => look(null, group.number) }, `Go through the pairs of ${GROUP.toLowerCase()} ${group.number}`)),
       left > 0 ? el("p", { class: "quiet" }, `${plural(left, "more record")} of it ${left === 1 ? "is" : "are"} not drawn.`) : "", membersOf(group));
   };
-  const options = order.map((group) => [String(group.number), `${group.number}: ${plural(group.size, "record")} in ${plural(kindsOf(group).length, "cluster")}${parted(group) ? ", in two halves" : `, least ${short(loosest(group))}`}`]);
+  const options = order.map((group) => [String(group.number), `${group.number}: ${plural(group.size, "record")}${ofEntities ? "" : ` in ${plural(kindsOf(group).length, "cluster")}${parted(group) ? ", in two halves" : `, least ${short(loosest(group))}`}`}`]);
   show(order[0].number);
-  return [el("h3", { id: "graphs" }, "Groups, as graphs"), el("p", null,
-    "Records that pairs connect, and how. The groups that hold together least come first. Records of one cluster have one colour, and the one to keep is filled. The thicker a line, the more similar the pair; a broken red one is the only link between two halves."),
-    choice("Group", options, options[0][0], show), body];
+  return [el("h3", { id: "graphs" }, `${GROUPS}, as graphs`), el("p", null, ofEntities
+    ? "The records of an entity, and the pairs that hold it together. The thicker a line, the more probable the pair; without a broken red one the entity would fall into two."
+    : "Records that pairs connect, and how. The groups that hold together least come first. Records of one cluster have one colour, and the one to keep is filled. The thicker a line, the more similar the pair; a broken red one is the only link between two halves."),
+    choice(GROUP, options, options[0][0], show), body];
 }

@@ -7,6 +7,10 @@ const view = {};
 /** The pair that is looked at; none if nothing is wanted. */
 const pairAt = () => pairs[current.queue[current.at]];
 
+/** What hangs by a pair alone. */
+const heldBy = ({ number, parts: [a, b] }) =>
+  `Entity ${number} hangs by this pair alone: without it, its ${plural(a + b, "record")} fall into ${grouped(a)} and ${grouped(b)}.`;
+
 /** What is known of a pair besides its records. */
 function knownOf(pair) {
   const known = [];
@@ -16,7 +20,8 @@ function knownOf(pair) {
   if (pair.stale) known.push(el("span", { class: "stale" }, `Judged ${before}, and changed since: decide again.`));
   else if (before) known.push(el("span", { class: "quiet" }, `Judged ${before}.`));
   if (pair.true !== null) known.push(el("span", { class: "quiet" }, pair.true ? "True by the truth." : "Not true by the truth."));
-  if (pair.cluster > 0) known.push(el("span", { class: "quiet" }, `Cluster ${pair.cluster}.`));
+  if (pair.held) known.push(el("span", { class: "quiet" }, heldBy(pair.held)));
+  else if (pair.cluster > 0) known.push(el("span", { class: "quiet" }, `Cluster ${pair.cluster}.`));
   else if (pair.value >= report.threshold) known.push(el("span", { class: "quiet" }, "In two clusters."));
   return known;
 }

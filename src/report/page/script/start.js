@@ -4,12 +4,14 @@ function start() {
   pairs.forEach((pair, number) => { pair.number = number; });
   store.load();
   const slide = document.getElementById("threshold");
-  slide.append(...thresholdTool());
-  slide.hidden = false;
+  const slider = thresholdTool();
+  // Who looks at entities chooses no threshold.
+  if (!ofEntities) slide.append(...slider);
+  slide.hidden = ofEntities;
   if (pairs.length === 0) return;
   const sampled = pairs.length < report.total;
   const look = (pair, group) => {
-    Object.assign(wanted, { show: "all", band: "all", field: "all", cluster: group ? `g${group}` : "all" });
+    Object.assign(wanted, { show: "all", band: "all", field: "all", cluster: group ? nameOfGroup(group) : "all" });
     document.querySelectorAll(".filters select").forEach((select, i) => {
       const value = [wanted.show, wanted.band, wanted.field, wanted.cluster][i];
       if (value !== undefined && i < 4 && [...select.options].some((option) => option.value === value)) select.value = value;
@@ -18,7 +20,9 @@ function start() {
     view.place.scrollIntoView();
   };
   document.getElementById("review-body").append(
-    el("p", null, sampled
+    el("p", null, ofEntities
+      ? `Here are ${sampled ? "" : "all "}${plural(pairs.length, "pair")} that alone hold${pairs.length === 1 ? "s" : ""} an entity together${report.holding > pairs.length ? `, of ${grouped(report.holding)}` : ""}: those first that are expected to make the most wrong pairs of records.`
+      : sampled
       ? `Here are ${plural(pairs.length, "pair")} of ${grouped(report.total)}, as many of each band of ${report.measure} as there can be.`
       : `Here are all ${plural(pairs.length, "pair")}.`),
     savedLine(), ...pairTool(), ...exportTool(), ...graphTool(look));
