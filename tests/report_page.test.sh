@@ -22,6 +22,7 @@ psql -XAtq -v ON_ERROR_STOP=1 -v csv="$dir/febrl3.csv" -f "$ROOT/tests/report_pa
 page() { psql -XAtq -v ON_ERROR_STOP=1 -o "$SCRATCH/page" -c "$2" && install -m 644 "$SCRATCH/page" "$dir/$1.html"; }
 page table "SELECT bloom_report('person', 'rec_id', 'sig', 0.6, truth => 'truth', decisions => 'decided', search_from => 0.4, title => 'Duplicate persons')"
 page model "SELECT bloom_report_pairs('found', 'person', 'rec_id', model => model, truth => 'truth') FROM model"
+page entities "SELECT bloom_report_pairs('kept_entity', 'kept', 'rec_id')"
 page many "SELECT bloom_report_pairs('many', 'person', 'rec_id', '{given_name,surname,address_1,suburb,date_of_birth,soc_sec_id}')"
 page linkage "SELECT bloom_report_linkage('link', 'original', 'rec_id', 'copy', 'rec_id', decisions => 'linked_decisions')"
 page odd "SELECT bloom_report_pairs('odd_pairs', 'odd', 'key')"
@@ -51,6 +52,14 @@ read_back -c 'TRUNCATE decisions' -f "$dir/table.sql"
 [[ $(read_back -c "SELECT count(*) FROM decisions AS d JOIN bloom_record_hash('person', 'rec_id', '{given_name,surname,address_1,suburb,date_of_birth,soc_sec_id,note}') AS a ON a.key = d.a
     JOIN bloom_record_hash('person', 'rec_id', '{given_name,surname,address_1,suburb,date_of_birth,soc_sec_id,note}') AS b ON b.key = d.b WHERE d.hash = a.hash || ' ' || b.hash") == 7 ]] ||
     die 'the hashes are not those of bloom_record_hash'
+# What is decided on the page of entities changes them: of the two pairs one parts an entity, and one is held by the decision from then on.
+by_key() { read_back -c "SELECT count(DISTINCT entity) FROM kept_entity WHERE key IN (SELECT unnest(ARRAY[a, b]) FROM decisions WHERE decision = '$1')"; }
+read_back -c 'TRUNCATE decisions' -c "\copy decisions (a, b, decision, at, hash) FROM '$dir/entities.csv' WITH (FORMAT csv, HEADER)"
+[[ $(by_key different) == 1 && $(by_key same) == 1 ]] || die 'the pairs on the page of entities were not in one entity'
+read_back -f "$dir/entities.sql"
+[[ $(by_key different) == 2 && $(by_key same) == 1 ]] || die 'what was decided on the page of entities has not changed them'
+[[ $(read_back -c "SELECT count(*) FROM bloom_review_queue('kept_entity', 5000) JOIN decisions USING (a, b)") == 0 ]] ||
+    die 'what was decided on the page of entities is asked again'
 # All keys of the odd table came through.
 read_back -c 'TRUNCATE decisions' -f "$dir/odd.sql"
 [[ $(read_back -c 'SELECT count(*) FROM decisions JOIN odd_pairs USING (a, b)') == "$(read_back -c 'SELECT count(*) FROM odd_pairs')" ]] ||

@@ -14,6 +14,12 @@ INSERT INTO decided SELECT a, b, CASE WHEN x.cluster_id = y.cluster_id THEN 'sam
 -- a model, and the pairs that it finds
 CREATE TABLE model AS SELECT bloom_model_fit('person', 'rec_id', '{given_name,surname,address_1,suburb,date_of_birth:date(YYYYMMDD),soc_sec_id}') AS model;
 CREATE TABLE found AS SELECT p.* FROM model, bloom_model_duplicates('person', 'rec_id', model, 0.01) AS p;
+-- entities that are kept
+CREATE TABLE kept (LIKE person INCLUDING INDEXES);
+INSERT INTO kept SELECT rec_id, given_name, surname, address_1, suburb, date_of_birth, soc_sec_id, note FROM person;
+SELECT bloom_register_create(bloom_model_fit('kept', 'rec_id', '{given_name,surname,address_1,suburb,date_of_birth:date(YYYYMMDD)}'), 'kept', 'rec_id') \g /dev/null
+SELECT bloom_decisions_create('kept_decision') \g /dev/null
+SELECT bloom_entities_create('kept_register', 'kept_entity', decisions => 'kept_decision') \g /dev/null
 -- more pairs than a page shows
 CREATE TABLE many AS SELECT a, b, similarity FROM bloom_duplicates('person', 'rec_id', 'sig', 0.45);
 CREATE TABLE original AS SELECT rec_id, given_name, surname, suburb, postcode FROM raw WHERE rec_id LIKE '%-org' AND cluster_id % 5 = 0;

@@ -157,6 +157,40 @@ class Graph(PageTest):
         self.assertEqual(self.text(".about .n"), "0.620")
 
 
+class Entities(PageTest):
+    def test_what_hangs_by_a_pair(self):
+        self.open("entities")
+        data = self.data()
+        first = data["pairs"][0]
+        number, parts = first["held"]["number"], first["held"]["parts"]
+        hangs = f"Entity {number} hangs by this pair alone: without it, its {sum(parts)} records fall into {parts[0]} and {parts[1]}."
+        self.assertIn(hangs, self.text(".about"))
+        # The queue has doubtful pairs first, and there is no threshold to look for.
+        self.assertEqual(self.text("#pair-place"), f"Pair 1 of {len(data['pairs'])}")
+        self.assertFalse(self.find("#threshold").is_displayed())
+        self.choose("Order", "least")
+        least = min(pair["value"] for pair in data["pairs"])
+        self.assertAlmostEqual(float(self.text(".about .n")), least, delta=0.001)
+        self.choose("Order", "most")
+        most = float(self.text(".about .n"))
+        self.assertGreater(most, least)
+        # All pairs of an entity, and its graph.
+        self.choose("Entity", str(number))
+        self.assertEqual(self.text("#pair-place"), f"Pair 1 of {sum(pair['held']['number'] == number for pair in data['pairs'])}")
+        graph = data["groups"][0]
+        self.assertEqual(len(self.all(".graph circle")), len(graph["members"]))
+        self.assertEqual(len(self.all(".graph .bridge")), len(self.all(".bridges li")))
+        self.assertGreater(len(self.all(".bridges li")), 0)
+        self.find(".bridges button").click()
+        self.assertIn(f"Entity {graph['number']} hangs by this pair alone", self.text(".about"))
+
+    def test_decide(self):
+        self.open("entities")
+        self.press("n", "y")
+        self.assertEqual(self.exported("entities", "csv").count("\n"), 3)
+        self.assertIn("INSERT INTO public.kept_decision (a, b, decision, at, hash) VALUES", self.exported("entities", "sql"))
+
+
 class Export(PageTest):
     def decide(self, n):
         for i in range(n):
@@ -252,7 +286,7 @@ class Page(PageTest):
             self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
     def test_names_for_readers(self):
-        for page in ("table", "model"):
+        for page in ("table", "model", "entities"):
             self.open(page)
             nameless = self.driver.execute_script("""return [...document.querySelectorAll('select, input, textarea, button')]
                 .filter((e) => !e.labels?.length && !e.getAttribute('aria-label') && !e.textContent.trim()).map((e) => e.outerHTML)""")
@@ -261,7 +295,7 @@ class Page(PageTest):
             self.assertEqual(twice, [])
 
     def test_pictures(self):
-        for page in ("table", "model", "linkage", "two_halves"):
+        for page in ("table", "model", "linkage", "two_halves", "entities"):
             for width in (1280, 400):
                 self.size(width)
                 for scheme in ("light", "dark"):
