@@ -134,14 +134,15 @@ BEGIN
     SELECT sum(n) + (SELECT sum(number) FROM bloom_register_check('person_register') WHERE finding LIKE 'keys %') INTO wrong FROM differ();
     RETURN wrong;
 END $$;
--- TRUNCATE, then random sequences of 200 operations with savepoints and decisions.
+-- TRUNCATE, then random sequences of 200 operations with savepoints and decisions; more with PGOPTIONS='-c test.sequences=1000' make regress TESTS=entities.
 TRUNCATE person;
 SELECT count(*) FROM ent;
 SELECT * FROM differ() WHERE n > 0;
 DO $$ DECLARE wrong bigint; BEGIN
-    FOR s IN 1..3 LOOP
+    FOR s IN 1..COALESCE(current_setting('test.sequences', true), '3')::int LOOP
         wrong := sequence(s, 200);
         IF wrong <> 0 THEN RAISE 'sequence % : % records or keys are otherwise', s, wrong; END IF;
+        COMMIT;
     END LOOP;
 END $$;
 SELECT count(*) > 20 AS some FROM person;
