@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A register at work: how long it takes to make one, how large it is, what one record and an insert cost, beside a B-tree look-up of the same row, the guard by
-# similarity and a trigger with pg_trgm. Generated people (tests/quality/people.py, seed 1; seed 77 for those that are asked for and entered) with eight fields, a fifth
+# similarity and a trigger with pg_trgm. Generated people (tests/quality/people.py, seed 1; seed 77 for those that are asked for and entered, each once) with eight fields, a fifth
 # of them duplicates. BENCH_REGISTER says how many records, ROUNDS how many rounds the medians are of, SECONDS_EACH how long inserts are measured.
 
 # shellcheck source=scripts/bench-env.sh
@@ -24,7 +24,7 @@ seconds() {
 median() { sort -n | awk '{ t[NR] = $1 } END { print t[int((NR + 1) / 2)] }'; }
 
 python3 "$ROOT/tests/quality/people.py" "$rows" 1 >"$SCRATCH/bench.csv"
-python3 "$ROOT/tests/quality/people.py" 20000 77 >"$SCRATCH/fresh.csv"
+python3 "$ROOT/tests/quality/people.py" 400000 77 >"$SCRATCH/fresh.csv"
 sql -c 'CREATE EXTENSION bloom_ident' -c "CREATE TABLE person (id text PRIMARY KEY, entity text, ${fields//,/ text, } text)" -c "\\copy person FROM '$SCRATCH/bench.csv' (FORMAT csv, HEADER)" -c 'VACUUM ANALYZE person' \
     -c "CREATE TABLE fresh (n serial PRIMARY KEY, id text, entity text, ${fields//,/ text, } text)" -c "\\copy fresh (id, entity, $fields) FROM '$SCRATCH/fresh.csv' (FORMAT csv, HEADER)" -c 'ANALYZE fresh'
 rm "$SCRATCH/bench.csv" "$SCRATCH/fresh.csv"
@@ -53,15 +53,14 @@ echo "| match, as after a start | $(milliseconds "$asked") |"
 for ((i = 0; i < rounds; i++)); do milliseconds "$asked"; done | sort | awk -v n="$rounds" 'NR == int((n + 1) / 2) { print "| match | " $0 " |" }'
 echo "| B-tree look-up of a row | $(milliseconds "SELECT count(*) FROM person WHERE id = (SELECT id FROM person WHERE id >= \$2 ORDER BY id LIMIT 1)") |"
 # so many records from some place on, in one statement
-of() { echo "SELECT count(*) FROM (SELECT to_jsonb(fresh) - ''id'' - ''n'' AS record FROM fresh WHERE n > abs(hashtext(\$2)) % 19000 ORDER BY n LIMIT $1) AS f, bloom_register_match(''person_register'', record) AS m"; }
+of() { echo "SELECT count(*) FROM (SELECT to_jsonb(fresh) - ''id'' - ''n'' AS record FROM fresh WHERE n > abs(hashtext(\$2)) % 390000 ORDER BY n LIMIT $1) AS f, bloom_register_match(''person_register'', record) AS m"; }
 echo "| one record by such a statement | $(milliseconds "$(of 1)" 1000) |"
 echo "| 100 records | $(milliseconds "$(of 100)" 100) |"
 
-# tps TABLE: rows a second, one a statement, prepared; the median.
+# tps TABLE: rows a second, one a statement, prepared, each another person; the median.
+sql -c 'CREATE SEQUENCE entered MAXVALUE 400000 CYCLE CACHE 100'
 tps() {
-    echo "\\set n random(1, 20000)
-        \\set k random(1, 2000000000)
-        INSERT INTO $1 (id, entity, $fields) SELECT 'x' || :k || '-' || clock_timestamp(), entity, $fields FROM fresh WHERE n = :n" | sed 'N;s/^ *//;P;D' | tr -s ' ' >"$SCRATCH/insert.sql"
+    echo "INSERT INTO $1 (id, entity, $fields) SELECT 'x' || clock_timestamp(), entity, $fields FROM fresh WHERE n = (SELECT nextval('entered'))" >"$SCRATCH/insert.sql"
     for ((i = 0; i < rounds; i++)); do pgbench -n -M prepared -f "$SCRATCH/insert.sql" -T "$each" -c 1 bench 2>/dev/null | sed -n 's/^tps = \([0-9]*\).*/\1/p'; done | median
 }
 echo
@@ -69,6 +68,7 @@ echo '| inserts of one row | rows a second |'
 echo '|---|---|'
 sql -c 'CREATE TABLE plain (LIKE person INCLUDING ALL)' -c 'INSERT INTO plain TABLE person' -c 'VACUUM ANALYZE plain'
 echo "| into the table alone | $(tps plain) |"
+sql -c "DELETE FROM plain WHERE id LIKE 'x%'" -c 'VACUUM plain' -c 'ALTER SEQUENCE entered RESTART'
 echo "| with the register | $(tps person) |"
 sql -c "SELECT bloom_register_guard('person_register', 0.95, 'warn')" >/dev/null
 echo "| with the register and its guard | $(tps person) |"
