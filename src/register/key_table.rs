@@ -199,10 +199,21 @@ pub struct KeyReader {
     table: OpenRelation,
 }
 
+/// A snapshot that sees what is not committed, too, and says who has written it; as long as the memory of the call.
+pub fn dirty_snapshot() -> pg_sys::Snapshot {
+    // SAFETY: the snapshot is zeroed but for its type, as InitDirtySnapshot() leaves it.
+    unsafe {
+        let dirty: pg_sys::Snapshot = pg_sys::palloc0(size_of::<pg_sys::SnapshotData>()).cast();
+        (*dirty).snapshot_type = pg_sys::SnapshotType::SNAPSHOT_DIRTY;
+        dirty
+    }
+}
+
 /// A row that was found.
 pub struct FoundRow {
     slot: *mut pg_sys::TupleTableSlot,
     table: pg_sys::Relation,
+    snapshot: pg_sys::Snapshot,
 }
 
 impl FoundRow {
@@ -218,6 +229,20 @@ impl FoundRow {
         // SAFETY: the slot holds a row; the server refuses the number of a column that there is not.
         let value = unsafe { pg_sys::slot_getattr(self.slot, 2, &mut null) };
         (!null).then_some(value)
+    }
+
+    /// The snapshot, if it is a [`dirty_snapshot`], which says of the row that it has seen last who changes it.
+    fn dirty(&self) -> Option<*mut pg_sys::SnapshotData> {
+        // SAFETY: a snapshot lives as long as the scan.
+        let of_type = unsafe { (*self.snapshot).snapshot_type };
+        (of_type == pg_sys::SnapshotType::SNAPSHOT_DIRTY).then_some(self.snapshot)
+    }
+
+    /// The transaction that enters it, if that has not ended and is another one.
+    pub fn inserter(&self) -> Option<pg_sys::TransactionId> {
+        // SAFETY: as above.
+        let inserter = self.dirty().map(|dirty| unsafe { (*dirty).xmin });
+        inserter.filter(|&inserter| inserter != pg_sys::InvalidTransactionId)
     }
 
     /// Where it is.
@@ -258,14 +283,21 @@ impl KeyReader {
     }
 
     /// The second column of the next row that the snapshot sees. `None` at the end. It is valid until the next row is asked
-    /// for. A dirty snapshot does not learn who is changing the row.
+    /// for. A dirty snapshot learns who enters the row, but not who deletes it.
     pub fn next_seen(&mut self) -> Option<Option<pg_sys::Datum>> {
         loop {
             let id = self.next_entry()?;
             // SAFETY: the scan is at an entry. While it reads an index with the second column, it keeps the page of the entry
             // pinned, so VACUUM does not take it from there.
             let tid = unsafe { (*self.scan).xs_heaptid };
-            if self.all_seen.all_see(tid.into()) || self.is_seen() {
+            if self.all_seen.all_see(tid.into()) {
+                if let Some(dirty) = self.found().dirty() {
+                    // SAFETY: as long as the scan.
+                    unsafe { (*dirty).xmin = pg_sys::InvalidTransactionId };
+                }
+                return Some(id);
+            }
+            if self.is_seen() {
                 return Some(id);
             }
         }
@@ -277,10 +309,17 @@ impl KeyReader {
         unsafe { !(*self.scan).xs_want_itup || ffi::index_fetch_heap(self.scan, self.slot) }
     }
 
+    /// As [`FoundRow::inserter`] of the row that [`KeyReader::next_seen`] or [`KeyReader::is_seen`] has told of.
+    pub fn inserter(&self) -> Option<pg_sys::TransactionId> {
+        self.found().inserter()
+    }
+
     fn found(&self) -> FoundRow {
         FoundRow {
             slot: self.slot,
             table: self.table.pointer(),
+            // SAFETY: the scan has begun.
+            snapshot: unsafe { (*self.scan).xs_snapshot },
         }
     }
 

@@ -15,6 +15,7 @@ use std::ffi::CStr;
 use std::rc::Rc;
 
 use super::fill::empty;
+use super::key_table::dirty_snapshot;
 use super::row::Version;
 use super::stored::Register;
 use pg::entry;
@@ -329,14 +330,7 @@ impl Register {
         keys: &[i64],
         own: Option<pg_sys::Datum>,
     ) -> (Vec<pg_sys::Datum>, Vec<i64>) {
-        // SAFETY: the snapshot is zeroed but for its type, as InitDirtySnapshot() leaves it, and lives as long as the memory of
-        // the call.
-        let dirty = unsafe {
-            let dirty: pg_sys::Snapshot = pg_sys::palloc0(size_of::<pg_sys::SnapshotData>()).cast();
-            (*dirty).snapshot_type = pg_sys::SnapshotType::SNAPSHOT_DIRTY;
-            dirty
-        };
-        let mut reader = self.keys.read(dirty);
+        let mut reader = self.keys.read(dirty_snapshot());
         let (mut ids, mut open) = (Vec::new(), Vec::new());
         for &key in keys {
             let (before, mut is_open) = (ids.len(), true);
@@ -349,11 +343,8 @@ impl Register {
                             ids.push(self.key_type.copy(id));
                         }
                     },
-                    // SAFETY: the snapshot says who inserts the row, if that is not decided: who closes the block may be rolled back.
-                    None => unsafe {
-                        is_open =
-                            !reader.is_seen() || (*dirty).xmin != pg_sys::InvalidTransactionId;
-                    },
+                    // Who closes the block may be rolled back.
+                    None => is_open = !reader.is_seen() || reader.inserter().is_some(),
                 }
                 if !is_open {
                     break;

@@ -140,7 +140,7 @@ impl Component {
             of_guest = Some(near);
         }
         for &seed in seeds {
-            let (bytes, id) = neighbours.known(seed);
+            let (bytes, id) = register.identity(seed);
             component.add(bytes, Some(id));
         }
         let (mut at, mut known) = (0, HashSet::new());
@@ -195,7 +195,7 @@ impl Component {
             let entity = component.parts[at].was.map(|(entity, _)| entity);
             if let Some(entity) = entity.filter(|&entity| known.insert(entity)) {
                 for member in reader.members(entity, register) {
-                    let (bytes, id) = neighbours.known(member);
+                    let (bytes, id) = register.identity(member);
                     component.add(bytes, Some(id));
                 }
             }
@@ -225,13 +225,7 @@ impl Component {
             let Some(other) = register.id_of_text(&other) else {
                 continue;
             };
-            // SAFETY: of the key's type.
-            let bytes = unsafe {
-                register
-                    .key_type
-                    .bytes(&register.key_type.copy(other))
-                    .to_vec()
-            };
+            let (bytes, other) = register.identity(other);
             self.decided.push((at as u32, bytes.clone(), verdict, when));
             judged.insert(bytes, (verdict, other));
         }

@@ -380,8 +380,7 @@ impl Register {
                 check_for_interrupts();
                 let Some(id) = row.datum(0) else { return };
                 in_scratch(c"bloom_ident entity", || {
-                    // SAFETY: of the key's type.
-                    let bytes = unsafe { self.key_type.bytes(&self.key_type.copy(id)).to_vec() };
+                    let (bytes, _) = self.identity(id);
                     let is_done = match is_new {
                         true => EntityReader::new(entities, now).of(id).is_some(),
                         false => done.borrow().contains(&bytes),

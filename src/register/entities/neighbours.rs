@@ -9,7 +9,7 @@ use base::Result;
 use linkage::model::{ReadyRecord, Score};
 use pgrx::pg_sys;
 
-use super::super::key_table::KeyReader;
+use super::super::key_table::{dirty_snapshot, KeyReader};
 use super::super::stored::Register;
 use super::super::texts::RecordTexts;
 use pg::error::OrRaise;
@@ -51,6 +51,74 @@ pub struct Neighbours<'r> {
     guest: Option<(Guest, HashMap<Vec<u8>, Score>)>,
 }
 
+/// Another record of a block.
+struct Other {
+    id: pg_sys::Datum,
+    /// The first search that brings the two together.
+    search: usize,
+    /// The transaction that enters it, if the snapshot says so.
+    inserter: Option<pg_sys::TransactionId>,
+}
+
+/// The key of a record, by its bytes, and in which blocks it is.
+enum Seat<'k> {
+    /// Where it is found.
+    Taken(&'k [u8]),
+    /// Where it would be, too, if it were entered; it may have no key.
+    Wanted(Option<&'k [u8]>),
+}
+
+/// The other records of the blocks that a record is in, by the bytes of their keys.
+fn others(
+    register: &Register,
+    reader: &mut KeyReader,
+    seat: Seat,
+    keys: &[i64],
+) -> BTreeMap<Vec<u8>, Other> {
+    let (own, is_guest) = match seat {
+        Seat::Taken(own) => (Some(own), false),
+        Seat::Wanted(own) => (own, true),
+    };
+    let mut all: BTreeMap<Vec<u8>, Other> = BTreeMap::new();
+    for &key in keys {
+        let (mut of_block, mut is_there, mut is_open) = (Vec::new(), false, true);
+        reader.seek(key.into());
+        while let Some(id) = reader.next_seen() {
+            match id.map(|id| register.identity(id)) {
+                None => is_open = false,
+                Some((bytes, _)) if own == Some(&bytes[..]) => is_there = true,
+                Some((bytes, id)) => of_block.push((bytes, id, reader.inserter())),
+            }
+        }
+        let is_free = || is_open && of_block.len() < register.most_of(key) as usize;
+        if !is_there && !(is_guest && is_free()) {
+            continue;
+        }
+        let search = register.search_of(key);
+        for (bytes, id, inserter) in of_block {
+            let known = all.entry(bytes).or_insert(Other {
+                id,
+                search,
+                inserter,
+            });
+            known.search = search.min(known.search);
+            known.inserter = inserter.or(known.inserter);
+        }
+    }
+    all
+}
+
+impl Register {
+    /// The bytes by which a key is known, and a copy of it.
+    pub fn identity(&self, id: pg_sys::Datum) -> (Vec<u8>, pg_sys::Datum) {
+        // SAFETY: of the key's type.
+        unsafe {
+            let copy = self.key_type.copy(id);
+            (self.key_type.bytes(&copy).to_vec(), copy)
+        }
+    }
+}
+
 impl Loaded {
     pub fn new(register: &Register, record: &RecordTexts) -> Loaded {
         Loaded {
@@ -76,15 +144,6 @@ impl<'r> Neighbours<'r> {
             keys: register.keys.read(snapshot),
             kept: HashMap::new(),
             guest: None,
-        }
-    }
-
-    /// The bytes by which a key is known, and a copy of it.
-    pub fn known(&self, id: pg_sys::Datum) -> (Vec<u8>, pg_sys::Datum) {
-        // SAFETY: of the key's type.
-        unsafe {
-            let copy = self.register.key_type.copy(id);
-            (self.register.key_type.bytes(&copy).to_vec(), copy)
         }
     }
 
@@ -123,57 +182,33 @@ impl<'r> Neighbours<'r> {
         own == Some(bytes)
     }
 
-    /// The other records of the blocks that a record is in, with the first search of each, by the bytes of their keys.
-    fn others(&mut self, own: &[u8], keys: &[i64]) -> BTreeMap<Vec<u8>, (pg_sys::Datum, usize)> {
-        let (mut all, key_type) = (BTreeMap::new(), self.register.key_type);
-        for &key in keys {
-            let (mut of_block, mut has_own) = (Vec::new(), false);
-            self.keys.each(key, |row| {
-                if let Some(id) = row.id() {
-                    // SAFETY: of the key's type; the bytes are those of a copy.
-                    let (bytes, copy) = unsafe {
-                        let copy = key_type.copy(id);
-                        (key_type.bytes(&copy).to_vec(), copy)
-                    };
-                    match bytes == own {
-                        true => has_own = true,
-                        false => of_block.push((bytes, copy)),
-                    }
-                }
-                true
-            });
-            for (bytes, id) in of_block.into_iter().filter(|_| has_own) {
-                let search = self.register.search_of(key);
-                let first = &mut all.entry(bytes).or_insert((id, search)).1;
-                *first = search.min(*first);
-            }
-        }
-        all
-    }
-
     /// The records that a record makes a pair with whose probability is as great as this.
     ///
     /// Errors: those of reading values.
     pub fn of(&mut self, own: &[u8], record: &Loaded, least: f64) -> Vec<Near> {
         let mut near = Vec::new();
-        for (bytes, (id, search)) in self.others(own, &record.keys) {
-            if self.is_guest(&bytes) {
-                continue;
-            }
-            let Some(other) = self.load(id, &bytes) else {
-                continue;
-            };
-            let score = record.score(self.register, &other);
-            if score.probability >= least {
-                near.push(Near {
-                    id,
-                    bytes,
-                    score,
-                    search,
-                });
+        for (bytes, other) in others(
+            self.register,
+            &mut self.keys,
+            Seat::Taken(own),
+            &record.keys,
+        ) {
+            if !self.is_guest(&bytes) {
+                near.extend(self.near(record, bytes, other));
             }
         }
+        near.retain(|near| near.score.probability >= least);
         near
+    }
+
+    fn near(&mut self, record: &Loaded, bytes: Vec<u8>, other: Other) -> Option<Near> {
+        let loaded = self.load(other.id, &bytes)?;
+        Some(Near {
+            id: other.id,
+            bytes,
+            score: record.score(self.register, &loaded),
+            search: other.search,
+        })
     }
 
     /// The guest's probability with a record.
@@ -185,51 +220,13 @@ impl<'r> Neighbours<'r> {
     /// Has a guest be seen, and gives the records that it makes a pair with. It is in the blocks that it would be in if it
     /// were entered.
     pub fn invite(&mut self, guest: Guest) -> Vec<Near> {
-        let record = Rc::clone(&guest.record);
+        let (record, own) = (Rc::clone(&guest.record), guest.own.clone());
         self.guest = Some((guest, HashMap::new()));
-        let mut ids = BTreeMap::new();
-        for &key in &record.keys {
-            let (most, key_type) = (self.register.most_of(key) as usize, self.register.key_type);
-            let own = self
-                .guest
-                .as_ref()
-                .and_then(|(guest, _)| guest.own.as_deref());
-            let (mut of_block, mut is_open, mut is_there) = (Vec::new(), true, false);
-            self.keys.each(key, |row| {
-                let Some(id) = row.id() else {
-                    is_open = false;
-                    return true;
-                };
-                // SAFETY: of the key's type; the bytes are those of a copy.
-                let (bytes, copy) = unsafe {
-                    let copy = key_type.copy(id);
-                    (key_type.bytes(&copy).to_vec(), copy)
-                };
-                match own == Some(&bytes[..]) {
-                    true => is_there = true,
-                    false => of_block.push((bytes, copy)),
-                }
-                true
-            });
-            let is_in = is_there || (is_open && of_block.len() < most);
-            for (bytes, id) in of_block.into_iter().filter(|_| is_in) {
-                let search = self.register.search_of(key);
-                let first = &mut ids.entry(bytes).or_insert((id, search)).1;
-                *first = search.min(*first);
-            }
-        }
-        let mut near = Vec::new();
-        for (bytes, (id, search)) in ids {
-            if let Some(other) = self.load(id, &bytes) {
-                let score = record.score(self.register, &other);
-                near.push(Near {
-                    id,
-                    bytes,
-                    score,
-                    search,
-                });
-            }
-        }
+        let seat = Seat::Wanted(own.as_deref());
+        let others = others(self.register, &mut self.keys, seat, &record.keys);
+        let near = others.into_iter();
+        let near = near.filter_map(|(bytes, other)| self.near(&record, bytes, other));
+        let near: Vec<Near> = near.collect();
         let scores = near.iter().map(|near| (near.bytes.clone(), near.score));
         let scores = scores.collect();
         if let Some((_, known)) = &mut self.guest {
@@ -245,26 +242,14 @@ pub struct Pending {
     pub transaction: pg_sys::TransactionId,
 }
 
-/// A snapshot that sees what is not committed, too, and says who has written it; as long as the memory of the call.
-fn dirty_snapshot() -> pg_sys::Snapshot {
-    // SAFETY: the snapshot is zeroed but for its type, as InitDirtySnapshot() leaves it.
-    unsafe {
-        let dirty: pg_sys::Snapshot = pg_sys::palloc0(size_of::<pg_sys::SnapshotData>()).cast();
-        (*dirty).snapshot_type = pg_sys::SnapshotType::SNAPSHOT_DIRTY;
-        dirty
-    }
-}
-
 /// The transaction that enters a record, if it has not ended and is another one.
 pub fn inserter(register: &Register, id: pg_sys::Datum) -> Option<pg_sys::TransactionId> {
-    let (dirty, mut found) = (dirty_snapshot(), pg_sys::InvalidTransactionId);
-    let mut rows = register.rows.read(dirty);
-    rows.each_of(id, |_| {
-        // SAFETY: the snapshot says who inserts the row that was found.
-        found = unsafe { (*dirty).xmin };
+    let (mut rows, mut found) = (register.rows.read(dirty_snapshot()), None);
+    rows.each_of(id, |row| {
+        found = row.inserter();
         true
     });
-    (found != pg_sys::InvalidTransactionId).then_some(found)
+    found
 }
 
 /// Whether a record makes a pair of this probability with any other one, also with one that is not committed; and
@@ -278,52 +263,22 @@ pub fn pending(
     least: f64,
 ) -> Result<(bool, Vec<Pending>)> {
     let dirty = dirty_snapshot();
-    let key_type = register.key_type;
-    let mut ids: BTreeMap<Vec<u8>, (pg_sys::Datum, pg_sys::TransactionId)> = BTreeMap::new();
-    {
-        let mut keys = register.keys.read(dirty);
-        for &key in &record.keys {
-            let (mut of_block, mut has_own) = (Vec::new(), false);
-            keys.each(key, |row| {
-                if let Some(id) = row.id() {
-                    // SAFETY: of the key's type; the bytes are those of a copy. The snapshot says who inserts the row, if that
-                    // is not decided.
-                    let (bytes, copy, inserter) = unsafe {
-                        let copy = key_type.copy(id);
-                        (key_type.bytes(&copy).to_vec(), copy, (*dirty).xmin)
-                    };
-                    match bytes == own {
-                        true => has_own = true,
-                        false => of_block.push((bytes, copy, inserter)),
-                    }
-                }
-                true
-            });
-            for (bytes, id, inserter) in of_block.into_iter().filter(|_| has_own) {
-                let known = ids.entry(bytes).or_insert((id, inserter));
-                if inserter != pg_sys::InvalidTransactionId {
-                    known.1 = inserter;
-                }
-            }
-        }
-    }
+    let mut keys = register.keys.read(dirty);
+    let others = others(register, &mut keys, Seat::Taken(own), &record.keys);
+    drop(keys);
     let (mut is_any, mut undecided) = (false, Vec::new());
     let mut rows = register.rows.read(dirty);
-    for (bytes, (id, mut transaction)) in ids {
-        let mut is_near = false;
+    for (bytes, other) in others {
+        let (mut is_near, mut inserter) = (false, other.inserter);
         // A row that another transaction is changing is found as it was and as it will be.
-        rows.each_of(id, |row| {
-            // SAFETY: as above.
-            let inserter = unsafe { (*dirty).xmin };
-            if inserter != pg_sys::InvalidTransactionId {
-                transaction = inserter;
-            }
+        rows.each_of(other.id, |row| {
+            inserter = row.inserter().or(inserter);
             let other = Loaded::new(register, &register.texts.of_row(&row.row()));
             is_near |= record.score(register, &other).probability >= least;
             true
         });
         is_any |= is_near;
-        if is_near && transaction != pg_sys::InvalidTransactionId {
+        if let Some(transaction) = inserter.filter(|_| is_near) {
             undecided.push(Pending { bytes, transaction });
         }
     }

@@ -46,7 +46,7 @@ fn bloom_register_preview(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     drop(register.read_keys(snapshot));
     for entities in register.entities().or_raise() {
         let mut neighbours = Neighbours::new(&register, snapshot);
-        let known = own.map(|id| neighbours.known(id));
+        let known = own.map(|id| register.identity(id));
         let bytes = known.as_ref().map(|(bytes, _)| bytes.clone());
         let mut reader = EntityReader::new(entities, snapshot);
         let was = known.as_ref().and_then(|(_, id)| reader.of(*id));

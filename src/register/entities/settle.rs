@@ -40,7 +40,7 @@ impl Register {
     /// Errors: those of reading values; entities are not as they were made.
     pub fn begin_change(&self, old: Option<&Row>, new: Option<&Row>) -> Result<Begun<'_>> {
         if let (None, Some(id)) = (old, new.and_then(|row| row.get(self.key_number))) {
-            let (bytes, _) = Neighbours::new(self, now()).known(id);
+            let (bytes, _) = self.identity(id);
             let is_in = |entities| EntityReader::new(entities, now()).of(id).is_some();
             let is_known = self.entities()?.iter().all(is_in);
             return Ok(Begun::Enters(Entering::begin(self, &bytes), is_known));
@@ -58,7 +58,7 @@ impl Register {
             if let (false, Some(id)) = (entities.iter().all(is_simple), old.get(self.key_number)) {
                 let mut neighbours = Neighbours::new(self, now());
                 let record = Loaded::new(self, &self.texts.of_row(old));
-                let (bytes, _) = neighbours.known(id);
+                let (bytes, _) = self.identity(id);
                 let found = neighbours.of(&bytes, &record, self.least()?);
                 near.extend(found.into_iter().map(|near| near.id));
             }
@@ -84,10 +84,8 @@ impl Register {
         match begun {
             Begun::Enters(entering, true) if is_same => entering.end(),
             Begun::Enters(mut entering, is_known) => {
-                let mut neighbours = Neighbours::new(self, now());
-                let (bytes, _) = neighbours.known(id);
-                let record = neighbours.load(id, &bytes);
-                drop(neighbours);
+                let (bytes, _) = self.identity(id);
+                let record = Neighbours::new(self, now()).load(id, &bytes);
                 let is_decided = || {
                     let all = self.entities()?.iter();
                     let mut decisions = all.filter_map(|entities| entities.decisions.as_ref());
@@ -118,10 +116,8 @@ impl Register {
                 seeds.extend(old_id);
                 seeds.extend(new_id);
                 if let Some(id) = new_id {
-                    let mut neighbours = Neighbours::new(self, now());
-                    let (bytes, _) = neighbours.known(id);
-                    let record = neighbours.load(id, &bytes);
-                    drop(neighbours);
+                    let (bytes, _) = self.identity(id);
+                    let record = Neighbours::new(self, now()).load(id, &bytes);
                     if let Some(record) = record {
                         await_others(self, &bytes, &record, self.least()?)?;
                     }

@@ -184,13 +184,7 @@ pub fn await_others(register: &Register, own: &[u8], record: &Loaded, least: f64
 /// Errors: a deadlock.
 pub fn await_records(register: &Register, records: &[pg_sys::Datum]) -> Result<()> {
     for &id in records {
-        // SAFETY: of the key's type.
-        let bytes = unsafe {
-            register
-                .key_type
-                .bytes(&register.key_type.copy(id))
-                .to_vec()
-        };
+        let (bytes, _) = register.identity(id);
         while let Some(transaction) = inserter(register, id) {
             let other = Pending {
                 bytes: bytes.clone(),
