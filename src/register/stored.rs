@@ -261,31 +261,35 @@ impl Register {
         keys
     }
 
-    /// In which sessions the trigger fires that keeps the register, as pg_trigger has it; `None` if it is missing.
-    fn trigger_state(&self) -> Option<u8> {
-        let table = OpenRelation::table(self.relation, pg_sys::AccessShareLock);
+    /// In which sessions the trigger of a table fires, as pg_trigger has it, whose only argument is the register's name, and
+    /// that is for each row, or for each statement; `None` if it is missing.
+    fn trigger_state(&self, table: pg_sys::Oid, is_for_rows: bool) -> Option<u8> {
+        let table = OpenRelation::table(table, pg_sys::AccessShareLock);
         let name = catalog::name(self.oid);
         // SAFETY: the arguments of a trigger are C strings.
-        unsafe {
-            let triggers = table.triggers();
-            let mut of_register = triggers.iter().filter(|trigger| {
-                trigger.tgnargs == 1
-                    && CStr::from_ptr(*trigger.tgargs) == name.as_c_str()
-                    && trigger.tgtype & pg_sys::TRIGGER_TYPE_ROW as i16 != 0
-            });
-            of_register.next().map(|trigger| trigger.tgenabled as u8)
-        }
+        let is_of_register = |trigger: &&pg_sys::Trigger| unsafe {
+            trigger.tgnargs == 1
+                && CStr::from_ptr(*trigger.tgargs) == name.as_c_str()
+                && (trigger.tgtype & pg_sys::TRIGGER_TYPE_ROW as i16 != 0) == is_for_rows
+        };
+        let found = table.triggers().iter().find(is_of_register);
+        found.map(|trigger| trigger.tgenabled as u8)
     }
 
-    /// Whether the trigger is there, and fires in every session.
+    /// Whether that trigger is there, and fires in every session.
+    pub fn has_trigger(&self, table: pg_sys::Oid, is_for_rows: bool) -> bool {
+        self.trigger_state(table, is_for_rows) == Some(pg_sys::TRIGGER_FIRES_ALWAYS)
+    }
+
+    /// Whether the trigger is there that keeps the register, and fires in every session.
     pub fn is_kept(&self) -> bool {
-        self.trigger_state() == Some(pg_sys::TRIGGER_FIRES_ALWAYS)
+        self.has_trigger(self.relation, true)
     }
 
     /// Errors: the trigger that keeps the register is missing, or was disabled, so that rows may have been missed.
     pub fn check_kept(&self) {
         let name = catalog::quoted(self.oid);
-        let what = match self.trigger_state() {
+        let what = match self.trigger_state(self.relation, true) {
             Some(pg_sys::TRIGGER_FIRES_ALWAYS) => return,
             Some(pg_sys::TRIGGER_DISABLED) => "is disabled",
             Some(_) => "was disabled, or does not fire in every session",

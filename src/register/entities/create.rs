@@ -317,25 +317,13 @@ impl Register {
 
     /// The tables of decisions whose triggers are missing, or do not fire in every session.
     fn without_triggers(&self) -> Vec<pg_sys::Oid> {
-        let names =
-            DECISION_TRIGGERS.map(|(suffix, ..)| suffixed(&catalog::name(self.oid), suffix));
         let all = self.settings.iter();
         let mut tables: Vec<pg_sys::Oid> =
             all.filter_map(|s| s.table_of_decisions(self.oid)).collect();
         tables.sort_unstable_by_key(|oid| oid.to_u32());
         tables.dedup();
-        tables.retain(|&decisions| {
-            let table = OpenRelation::table(decisions, pg_sys::AccessShareLock);
-            // SAFETY: the name of a trigger is a C string.
-            let fires = |name: &CString| unsafe {
-                let triggers = table.triggers();
-                triggers.iter().any(|trigger| {
-                    CStr::from_ptr(trigger.tgname) == name.as_c_str()
-                        && trigger.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS
-                })
-            };
-            !names.iter().all(fires)
-        });
+        let has = |table: pg_sys::Oid| [true, false].map(|of_row| self.has_trigger(table, of_row));
+        tables.retain(|&decisions| has(decisions).contains(&false));
         tables
     }
 
