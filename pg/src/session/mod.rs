@@ -187,27 +187,25 @@ impl Session {
         }
     }
 
+    /// Runs a statement as [`Session::run`] does, on what is committed now, though the transaction's snapshot may be older.
+    ///
+    /// Errors: as the statement.
+    pub fn run_on_latest(&self, sql: &Sql) -> u64 {
+        // SAFETY: connected, and the statement has no parameters. The server copies the snapshot.
+        unsafe { execute(sql, pg_sys::GetLatestSnapshot(), true) }
+    }
+
     /// Runs a statement as [`Session::run`] does, and `before` between its changes and what these lead to: triggers
     /// AFTER, and so the actions of foreign keys, wait until `before` has run.
     ///
     /// Errors: as the statement and `before`.
     pub fn run_before_triggers(&self, sql: &Sql, before: impl FnOnce()) -> u64 {
-        let sql = sql.clone().into_c();
         // SAFETY: connected, and the statement has no parameters. The level of triggers that is begun here is ended
         // below, or by the server after an error. The server makes an executor's state where it is given none. The
         // snapshot is pushed and popped around what may look for one.
         unsafe {
             ffi::AfterTriggerBeginQuery();
-            let plan = ffi::SPI_prepare(sql.as_ptr(), 0, std::ptr::null_mut());
-            if plan.is_null() {
-                internal!("SPI_prepare returned no plan");
-            }
-            let none = std::ptr::null_mut();
-            let (values, nulls) = (std::ptr::null_mut(), std::ptr::null());
-            let code = ffi::SPI_execute_snapshot(plan, values, nulls, none, none, false, false, 0);
-            check("SPI_execute_snapshot", code);
-            let changed = changed();
-            ffi::SPI_freeplan(plan);
+            let changed = execute(sql, std::ptr::null_mut(), false);
             before();
             pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
             ffi::AfterTriggerEndQuery(std::ptr::null_mut());
@@ -335,6 +333,29 @@ impl Session {
 fn check(function: &str, code: c_int) {
     if code < 0 {
         internal!("{function} returned {code}");
+    }
+}
+
+/// Runs a statement as a snapshot sees the tables, or as the transaction's does if there is none. Returns how many rows it has
+/// changed.
+///
+/// # Safety
+/// A session is connected, and the statement has no parameters.
+unsafe fn execute(sql: &Sql, snapshot: pg_sys::Snapshot, fire_triggers: bool) -> u64 {
+    let sql = sql.clone().into_c();
+    // SAFETY: the caller's.
+    unsafe {
+        let plan = ffi::SPI_prepare(sql.as_ptr(), 0, std::ptr::null_mut());
+        if plan.is_null() {
+            internal!("SPI_prepare returned no plan");
+        }
+        let (none, values, nulls) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null());
+        let code =
+            ffi::SPI_execute_snapshot(plan, values, nulls, snapshot, none, false, fire_triggers, 0);
+        check("SPI_execute_snapshot", code);
+        let changed = changed();
+        ffi::SPI_freeplan(plan);
+        changed
     }
 }
 

@@ -302,14 +302,12 @@ impl Register {
         join(self);
         for entities in self.entities()? {
             let (oid, changes) = (entities.oid(), entities.changes.oid);
+            // An older snapshot may not see all entities that end.
             by_owner(self, changes, |session| {
-                session.run(
-                    &sql!(
-                        "INSERT INTO {changes} (entity, change, size, others) \
-                        SELECT DISTINCT entity, 'ended', 0, '{{}}'::pg_catalog.int8[] FROM {oid}"
-                    ),
-                    &[],
-                )
+                session.run_on_latest(&sql!(
+                    "INSERT INTO {changes} (entity, change, size, others) \
+                    SELECT DISTINCT entity, 'ended', 0, '{{}}'::pg_catalog.int8[] FROM {oid}"
+                ))
             });
             by_owner(self, oid, |session| {
                 session.run(&sql!("TRUNCATE {oid}"), &[])
