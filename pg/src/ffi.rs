@@ -82,6 +82,8 @@ server! {
     fn OutputFunctionCall(flinfo: *mut FmgrInfo, val: Datum) -> *mut c_char;
     fn OidOutputFunctionCall(functionId: Oid, val: Datum) -> *mut c_char;
     fn OidInputFunctionCall(functionId: Oid, str_: *mut c_char, typioparam: Oid, typmod: i32) -> Datum;
+    #[cfg(not(feature = "pg15"))]
+    fn InputFunctionCallSafe(flinfo: *mut FmgrInfo, str_: *mut c_char, typioparam: Oid, typmod: i32, escontext: fmNodePtr, result: *mut Datum) -> bool;
     fn FunctionCall1Coll(flinfo: *mut FmgrInfo, collation: Oid, arg1: Datum) -> Datum;
     fn FunctionCall2Coll(flinfo: *mut FmgrInfo, collation: Oid, arg1: Datum, arg2: Datum) -> Datum;
     fn OidFunctionCall1Coll(functionId: Oid, collation: Oid, arg1: Datum) -> Datum;

@@ -5,7 +5,7 @@
 //! - Functions that SQL calls: `values` (arguments and results), `function` (raw arguments, records, sets of rows)
 //! - Tables: `catalog` (names, privileges, storage), `relation` (open ones), `tid`
 //! - Queries: `sql` (statements), `session` (running them, rows that they give and use, plans that are kept, and settings
-//!   that are others for a while), `output` (text forms of values)
+//!   that are others for a while), `output` (text forms of values), `input` (values of texts)
 //! - The planner's structures: `tree`
 //! - `session_state` (what is kept between calls)
 //! - Memory and files: `memory`, `reserve` (for allocations that nobody asks for), `budget`, `file` (memory, then file)
@@ -21,6 +21,7 @@ pub mod error;
 pub mod ffi;
 pub mod file;
 pub mod function;
+pub mod input;
 pub mod interrupts;
 pub mod memory;
 pub mod message;

@@ -207,6 +207,12 @@ impl Message {
             && self.texts[HINT].is_none()
     }
 
+    /// Whether it says that a value is none of its type, by an SQLSTATE of class 22, or of a domain's constraint.
+    pub fn is_of_value(&self) -> bool {
+        let class = self.data.sqlerrcode & 0xfff;
+        class == sqlstate(b"22000") || self.data.sqlerrcode == sqlstate(b"23514")
+    }
+
     /// Whether nothing but statements that name operators with their schema stands between an outer context and it:
     /// such are ours, and those of foreign keys.
     fn is_of_statements(&self, outer: &[u8]) -> bool {

@@ -313,5 +313,23 @@ UPDATE numbered SET id = 1.00 WHERE id = 1;
 INSERT INTO decision (a, b, decision) VALUES ('1.00', '2.00', 'same');
 DELETE FROM numbered WHERE id = 1;
 SELECT array_agg(key ORDER BY key) FROM numbered_entity GROUP BY entity ORDER BY 1;
+-- A decision whose text is no key of the type names no record.
+CREATE TABLE daily (id date PRIMARY KEY, given text, surname text, dob date, city text, phone text);
+CREATE TABLE spelled (id varchar(5) PRIMARY KEY, given text, surname text, dob date, city text, phone text);
+CREATE TABLE unique_people (id uuid PRIMARY KEY, given text, surname text, dob date, city text, phone text);
+SELECT bloom_register_create(model, t, 'id') FROM fitted, unnest('{daily,spelled,unique_people}'::regclass[]) AS t;
+SELECT bloom_entities_create((t || '_register')::regclass, (t || '_entity')::name, decisions => 'decision') FROM unnest('{daily,spelled,unique_people}'::text[]) AS t;
+CREATE FUNCTION uuid_of(i int) RETURNS uuid LANGUAGE sql AS $$ SELECT ('00000000-0000-0000-0000-' || lpad(i::text, 12, '0'))::uuid $$;
+INSERT INTO decision (a, b, decision) VALUES ('2020-01-01', '2020-13-45', 'different'), ('2020-01-01', 'soon', 'same'), ('2020-01-02', '10000000-01-01', 'same'), ('2020-01-01', '2020-01-02', 'same'),
+    ('a1', 'much too long', 'same'), ('a1', 'a2', 'same'), (uuid_of(1)::text, '{00000000-0000-000000000000-00000000}', 'same'), (uuid_of(1)::text, uuid_of(2)::text, 'same');
+INSERT INTO daily SELECT date '2019-12-31' + id, given, surname, dob, city, phone FROM source WHERE id < 4;
+INSERT INTO spelled SELECT 'a' || id, given, surname, dob, city, phone FROM source WHERE id < 4;
+INSERT INTO unique_people SELECT uuid_of(id), given, surname, dob, city, phone FROM source WHERE id < 4;
+SELECT array_agg(key ORDER BY key) FROM daily_entity GROUP BY entity ORDER BY 1;
+SELECT array_agg(key ORDER BY key) FROM spelled_entity GROUP BY entity ORDER BY 1;
+SELECT array_agg(key ORDER BY key) FROM unique_people_entity GROUP BY entity ORDER BY 1;
+DELETE FROM decision WHERE a = '2020-01-01';
+SELECT array_agg(key ORDER BY key) FROM daily_entity GROUP BY entity ORDER BY 1;
+SELECT * FROM bloom_register_preview('daily_register', '{"id": "2020-13-45"}'::jsonb);
 DROP SCHEMA entities CASCADE;
 DROP ROLE entities_clerk;

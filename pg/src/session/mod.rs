@@ -162,29 +162,8 @@ impl Session {
     ///
     /// Errors: all others of the statement.
     pub fn attempt(&self, sql: &Sql, parameters: &[Parameter]) -> Result<u64, Box<Message>> {
-        // SAFETY: the subtransaction is ended on both ways out; memory and resources are as they were before it, as the
-        // server asks for.
-        unsafe {
-            let (memory, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
-            let back = || {
-                pg_sys::MemoryContextSwitchTo(memory);
-                pg_sys::CurrentResourceOwner = owner;
-            };
-            ffi::BeginInternalSubTransaction(std::ptr::null());
-            pg_sys::MemoryContextSwitchTo(memory);
-            match catch_unwind(AssertUnwindSafe(|| self.run(sql, parameters))) {
-                Ok(changed) => {
-                    ffi::ReleaseCurrentSubTransaction();
-                    back();
-                    Ok(changed)
-                }
-                Err(payload) => {
-                    ffi::RollbackAndReleaseCurrentSubTransaction();
-                    back();
-                    Err(raised_if(payload, Message::is_violation))
-                }
-            }
-        }
+        // SAFETY: the session is a connection of its own, which the subtransaction does not end.
+        unsafe { in_subtransaction(|| self.run(sql, parameters), Message::is_violation) }
     }
 
     /// Runs a statement as [`Session::run`] does, on what is committed now, though the transaction's snapshot may be older.
@@ -333,6 +312,41 @@ impl Session {
 fn check(function: &str, code: c_int) {
     if code < 0 {
         internal!("{function} returned {code}");
+    }
+}
+
+/// Runs in a subtransaction. If an error is raised that is caught, nothing has changed, and the result says which.
+///
+/// Errors: all others.
+///
+/// # Safety
+/// What `run` opens it closes, unless it fails.
+pub unsafe fn in_subtransaction<T>(
+    run: impl FnOnce() -> T,
+    is_caught: impl FnOnce(&Message) -> bool,
+) -> Result<T, Box<Message>> {
+    // SAFETY: the subtransaction is ended on both ways out; memory and resources are as they were before it, as the
+    // server asks for.
+    unsafe {
+        let (memory, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
+        let back = || {
+            pg_sys::MemoryContextSwitchTo(memory);
+            pg_sys::CurrentResourceOwner = owner;
+        };
+        ffi::BeginInternalSubTransaction(std::ptr::null());
+        pg_sys::MemoryContextSwitchTo(memory);
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(result) => {
+                ffi::ReleaseCurrentSubTransaction();
+                back();
+                Ok(result)
+            }
+            Err(payload) => {
+                ffi::RollbackAndReleaseCurrentSubTransaction();
+                back();
+                Err(raised_if(payload, is_caught))
+            }
+        }
     }
 }
 

@@ -5,9 +5,10 @@ use std::ffi::CString;
 use pgrx::pg_sys;
 
 use super::super::stored::Register;
+use pg::catalog;
+use pg::input::value_of;
 use pg::output::text_form;
 use pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
-use pg::{catalog, ffi};
 
 /// Types whose texts are the same in all sessions.
 const PLAIN: [pg_sys::Oid; 6] = [
@@ -41,39 +42,20 @@ impl Register {
         text
     }
 
-    /// The key of a text; `None` if it cannot be one, as far as that is known without an error.
+    /// The key of a text; `None` if it is none.
     ///
-    /// Errors: those of the type's input function, but for whole numbers and most of what is no uuid.
+    /// Errors: those of the type's input function that are not about the text.
     pub fn id_of_text(&self, text: &[u8]) -> Option<pg_sys::Datum> {
         let number = || std::str::from_utf8(text).ok()?.parse::<i64>().ok();
         match self.key_type.oid {
             pg_sys::INT2OID => Some(i16::try_from(number()?).ok()?.into()),
             pg_sys::INT4OID => Some(i32::try_from(number()?).ok()?.into()),
             pg_sys::INT8OID => Some(number()?.into()),
-            // With 32 digits, hyphens and braces anything may be wrong still, which is an error then.
-            pg_sys::UUIDOID
-                if text.iter().filter(|byte| byte.is_ascii_hexdigit()).count() != 32
-                    || !text
-                        .iter()
-                        .all(|b| b.is_ascii_hexdigit() || b"{}-".contains(b)) =>
-            {
-                None
-            }
             of_type => {
                 let text = CString::new(text).ok()?;
-                let number = catalog::column(self.relation, &self.key.name).unwrap_or_default();
-                let modifier = catalog::base_type(self.relation, number).1;
-                let (mut function, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-                // SAFETY: a type that exists, whose input function reads a C string.
-                Some(self.with_fixed_settings(|| unsafe {
-                    pg_sys::getTypeInputInfo(of_type, &mut function, &mut parameter);
-                    ffi::OidInputFunctionCall(
-                        function,
-                        text.as_ptr().cast_mut(),
-                        parameter,
-                        modifier,
-                    )
-                }))
+                let modifier = catalog::base_type(self.relation, self.key_number).1;
+                // SAFETY: the type of the column.
+                self.with_fixed_settings(|| unsafe { value_of(&text, of_type, modifier) })
             }
         }
     }
