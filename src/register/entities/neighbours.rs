@@ -91,7 +91,8 @@ fn others(
             }
         }
         let is_free = || is_open && of_block.len() < register.most_of(key) as usize;
-        if !is_there && !(is_guest && is_free()) {
+        let is_in = is_there || is_guest && is_free();
+        if !is_in {
             continue;
         }
         let search = register.search_of(key);
