@@ -13,7 +13,7 @@ use pg::{catalog, ffi};
 #[derive(Clone, Copy)]
 pub struct KeyType {
     pub oid: pg_sys::Oid,
-    by_value: bool,
+    pub by_value: bool,
     length: i16,
     align: std::ffi::c_char,
 }

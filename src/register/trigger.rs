@@ -286,7 +286,7 @@ impl Register {
     }
 
     /// The keys of each row that has this key in the table now: there is one at most.
-    fn keys_of_id(&self, id: pg_sys::Datum) -> Result<Vec<Vec<i64>>> {
+    pub fn keys_of_id(&self, id: pg_sys::Datum) -> Result<Vec<Vec<i64>>> {
         // SAFETY: a constant of the server's, which sees what this command has done, too.
         let mut reader = self.rows.read(unsafe { now() });
         let mut found = Vec::new();
@@ -388,7 +388,7 @@ impl Register {
     }
 
     /// Adds keys of a record where they are missing, and says how many; closes the blocks that have as many others as they may have records.
-    fn add_keys(&self, keys: &[i64], id: pg_sys::Datum) -> usize {
+    pub fn add_keys(&self, keys: &[i64], id: pg_sys::Datum) -> usize {
         // SAFETY: as above.
         let mut reader = self.keys.read(unsafe { now() });
         let mut missing = Vec::new();

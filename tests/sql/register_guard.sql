@@ -87,6 +87,15 @@ CREATE TABLE skipped (record jsonb, duplicate text, similarity float8, found_at 
 SELECT bloom_register_guard('person_register', 0.9, 'skip', 'skipped', 'skipped');
 INSERT INTO person VALUES (50040, :'given', :'surname', :'dob', 'Ulm'), (50041, 'Ottokar', 'Nirgendwo', '1955-05-05', 'Graz');
 SELECT record ->> 'id' AS id, duplicate, similarity > 0.9 AS is_match FROM skipped;
+-- Rows of one statement find each other, also those of COPY.
+INSERT INTO person SELECT 50050 + i, 'Roswitha', 'Wagenknecht', '1971-03-04', 'Ulm' FROM generate_series(1, 4) AS i;
+COPY person (id, given, surname, dob, city) FROM stdin (FORMAT csv);
+50060,Roswitha,Wagenknecht,1971-03-04,Ulm
+50061,Waldemar,Siebenschein,1933-01-02,Wien
+50062,Waldemar,Siebenschein,1933-01-02,Wien
+\.
+INSERT INTO person SELECT 50070 + i, 'Adelgunde', 'Hinterleitner', '1949-11-12', 'Graz' FROM generate_series(1, 2) AS i ON CONFLICT (id) DO NOTHING;
+SELECT id, given, surname FROM person WHERE id BETWEEN 50050 AND 50079 ORDER BY id;
 SELECT finding, number FROM bloom_register_check('person_register') WHERE finding LIKE 'keys %';
 -- A register that is dropped under its guard.
 SELECT bloom_register_drop('person_register');

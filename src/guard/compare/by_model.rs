@@ -67,10 +67,11 @@ impl Comparator for ModelComparator {
     ) -> Option<Box<dyn PreparedRow + 'a>> {
         let register = Register::latest(self.register, row.row.table_oid()).or_raise();
         let record = register.texts.of_row(row.row);
-        if is_in_table {
-            let all = register.keys_of(&record);
-            register.keep_row(row.row, &all).or_raise();
+        match is_in_table {
+            true => register.keep_row(row.row, &register.keys_of(&record)),
+            false => register.let_pass(row.row),
         }
+        .or_raise();
         let keys = register.search_keys_of(&record);
         if keys.is_empty() {
             return None;
