@@ -54,6 +54,7 @@ fn bloom_register_check(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         }
     }
     if repair {
+        register.mend_logged(&Session::begin(false));
         refill(&register);
         if !register.is_kept() {
             mend_triggers(&register, function);

@@ -6,6 +6,7 @@
 //!   executor. [`key_type`]: values of the key.
 //! - [`row`]: the row of a register. [`options`]: those of its creation.
 //! - [`texts`]: the values of a row as the model reads them.
+//! - [`logged`]: a table that is made unlogged, or logged, under its register.
 //! - [`passed`]: rows that a guard has let pass before they are in the table.
 //! - [`trigger`]: keeps the keys of every row that changes. [`entities`]: which of its records are one.
 //! - [`find`]: `bloom_register_match`. [`prefix`]: the same for names as they are typed. [`why`]:
@@ -23,6 +24,7 @@ mod find;
 mod ignored;
 mod key_table;
 mod key_type;
+mod logged;
 mod options;
 mod passed;
 mod prefix;

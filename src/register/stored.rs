@@ -281,15 +281,27 @@ impl Register {
         self.trigger_state(table, is_for_rows) == Some(pg_sys::TRIGGER_FIRES_ALWAYS)
     }
 
-    /// Whether the trigger is there that keeps the register, and fires in every session.
-    pub fn is_kept(&self) -> bool {
-        self.has_trigger(self.relation, true)
+    /// The same of the two that keep the register: of one that does not fire in every session, if there is such a one.
+    fn kept_state(&self) -> Option<u8> {
+        let [of_rows, of_truncate] =
+            [true, false].map(|of_row| self.trigger_state(self.relation, of_row));
+        match of_rows? {
+            pg_sys::TRIGGER_FIRES_ALWAYS => of_truncate,
+            other => of_truncate.and(Some(other)),
+        }
     }
 
-    /// Errors: the trigger that keeps the register is missing, or was disabled, so that rows may have been missed.
+    /// Whether they are there, and fire in every session.
+    pub fn is_kept(&self) -> bool {
+        self.kept_state() == Some(pg_sys::TRIGGER_FIRES_ALWAYS)
+    }
+
+    /// Errors: a trigger that keeps the register is missing, or was disabled, so that rows may have been missed; those of
+    /// [`Register::check_logged`].
     pub fn check_kept(&self) {
+        self.check_logged();
         let name = catalog::quoted(self.oid);
-        let what = match self.trigger_state(self.relation, true) {
+        let what = match self.kept_state() {
             Some(pg_sys::TRIGGER_FIRES_ALWAYS) => return,
             Some(pg_sys::TRIGGER_DISABLED) => "is disabled",
             Some(_) => "was disabled, or does not fire in every session",
@@ -393,18 +405,19 @@ fn lost_column(register: &CStr, table: pg_sys::Oid, column: &CStr) -> Error {
 ///
 /// Errors: it was dropped, or is not as bloom_register_create() has made it.
 fn key_table(register: &CStr, oid: pg_sys::Oid, id: pg_sys::Oid) -> Result<KeyTable> {
-    let lacks = |why: &str| {
+    let lacks = |why: Vec<u8>| {
         sql_error(
             ERRCODE_INVALID_OBJECT_DEFINITION,
             words!("the tables of register \"{register}\" are not as they were made"),
         )
-        .detail(words!("The table \"{oid}\" {why}."))
+        .detail(why)
         .hint("Drop the register by bloom_register_drop(), and make another one.")
     };
     let Some(table) = OpenRelation::find(oid, pg_sys::AccessShareLock) else {
-        return Err(lacks("does not exist"));
+        return Err(lacks(words!("That of its keys does not exist.")));
     };
-    check_plain(&table, &[pg_sys::INT8OID, id]).map_err(lacks)?;
+    check_plain(&table, &[pg_sys::INT8OID, id])
+        .map_err(|why| lacks(words!("The table \"{oid}\" {why}.")))?;
     // Only a table that is being filled has none.
     let column = (1, false);
     let (index, is_covered) = index_on(&table, column).unwrap_or((pg_sys::InvalidOid, false));
@@ -463,9 +476,9 @@ pub fn check_plain(
 fn check_owners(register: pg_sys::Oid, keys: pg_sys::Oid, table: pg_sys::Oid) -> Result<()> {
     let owner = |oid| OpenRelation::find(oid, pg_sys::AccessShareLock).map(|r| r.form().relowner);
     let wanted = owner(table);
-    let other = [register, keys]
-        .into_iter()
-        .find(|&oid| owner(oid) != wanted);
+    // A table that was dropped is told of by who needs it.
+    let is_other = |&oid: &pg_sys::Oid| owner(oid).is_some_and(|owner| Some(owner) != wanted);
+    let other = [register, keys].into_iter().find(is_other);
     let Some(other) = other else { return Ok(()) };
     let quoted = catalog::quoted(other);
     Err(sql_error(

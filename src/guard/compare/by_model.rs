@@ -66,6 +66,8 @@ impl Comparator for ModelComparator {
         is_in_table: bool,
     ) -> Option<Box<dyn PreparedRow + 'a>> {
         let register = Register::latest(self.register, row.row.table_oid()).or_raise();
+        // Whoever is missing in the register would be let in again.
+        register.check_kept();
         let record = register.texts.of_row(row.row);
         match is_in_table {
             true => register.keep_row(row.row, &register.keys_of(&record)),

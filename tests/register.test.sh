@@ -1,0 +1,423 @@
+#!/usr/bin/env bash
+# tests/register.test.sh: registers, their guards and entities, whatever happens to their tables and to the server: changes of tables and owners, dumps, pg_upgrade, logical
+# replication, a standby that is promoted, prepared transactions, crashes, large statements, and many sessions that enter the same people at once.
+# REGISTER_ROWS says how many rows a large statement has (6000), RACE_CLIENTS and RACE_TRANSACTIONS how many sessions enter how many people (6, 1500), REGISTER_CRASHES how
+# often the server is killed at work (3).
+
+# shellcheck source=scripts/test-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
+
+rows=${REGISTER_ROWS:-6000} clients=${RACE_CLIENTS:-6} transactions=${RACE_TRANSACTIONS:-1500} crashes=${REGISTER_CRASHES:-3}
+export PGOPTIONS='-c client_min_messages=error -c jit=off'
+sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+begun=$SECONDS
+told() {
+    say "$1 ($((SECONDS - begun)) s)"
+    begun=$SECONDS
+}
+
+# A table of people with a register, two tables of entities, and decisions.
+cat >"$SCRATCH/fixture.sql" <<'SQL'
+CREATE EXTENSION bloom_ident;
+CREATE TABLE source AS SELECT i AS id, initcap(left(word, 6)) AS given, initcap(substr(word, 7, 9)) AS surname, date '1940-01-01' + (i * 7919) % 25000 AS dob,
+    (ARRAY['Berlin','Bonn','Köln','Graz','Wien'])[1 + (i * 3) % 5] AS city
+    FROM (SELECT i, translate(md5('person ' || i), '0123456789', 'ghijklmnop') AS word FROM generate_series(1, 600) AS i) AS of_word;
+INSERT INTO source SELECT id + 10000, given, overlay(surname PLACING 'x' FROM 3 FOR 1), dob, 'Linz' FROM source WHERE id <= 60;
+INSERT INTO source SELECT id + 20000, given, surname, dob, city FROM source WHERE id BETWEEN 41 AND 120;
+INSERT INTO source SELECT id + 30000, given, surname, dob + 1, 'Linz' FROM source WHERE id BETWEEN 101 AND 150;
+CREATE TABLE fitted AS SELECT bloom_model_fit('source', 'id', '{given:name,surname:name,dob:date,city}', '{given,dob}') AS model;
+-- A search by all that the city is part of, so that its values matter.
+UPDATE fitted SET model = jsonb_set(model, '{searches}', model -> 'searches' || '{"equal": ["city", "dob"], "most": 4, "pairs_per_record": 1, "matches_per_record": 0.1}');
+CREATE TABLE person (LIKE source, PRIMARY KEY (id));
+INSERT INTO person SELECT * FROM source WHERE id % 3 > 0;
+SELECT bloom_decisions_create('decision');
+SELECT bloom_register_create(model, 'person', 'id') FROM fitted;
+SELECT bloom_entities_create('person_register', 'centred', 0.5, 'centre', notify => false);
+SELECT bloom_entities_create('person_register', 'joined', 0.4, 'components', decisions => 'decision', notify => false);
+INSERT INTO decision (a, b, decision) VALUES ('1', '2', 'same'), ('41', '20041', 'different');
+CREATE TABLE suspect (key text, duplicate text, similarity float8, found_at timestamptz, PRIMARY KEY (key, duplicate));
+-- Errors: the register is not as a new one would be, or entities are not what bloom_clusters() makes of all pairs that its blocks have.
+CREATE FUNCTION whole(what text, register text DEFAULT 'person_register') RETURNS void LANGUAGE plpgsql AS $$
+DECLARE wrong text; e record; n bigint; people text; r record;
+BEGIN
+    SELECT string_agg(number || ' ' || finding, ', ') INTO wrong FROM bloom_register_check(register::regclass) WHERE number <> 0
+        AND finding IN ('keys missing', 'keys of no record', 'blocks open that are too large', 'records in other entities than now', 'tables of decisions without triggers');
+    IF wrong IS NOT NULL THEN RAISE '%: %', what, wrong; END IF;
+    EXECUTE format('SELECT relation, keys, entities FROM %s', register) INTO r;
+    IF r.entities = '[]' THEN RETURN; END IF;
+    people := r.relation::text;
+    DROP TABLE IF EXISTS pairs, present;
+    EXECUTE format('CREATE TEMP TABLE present AS SELECT id::text AS key FROM ONLY %s', people);
+    EXECUTE format('CREATE TEMP TABLE pairs AS SELECT p.a::text AS a, p.b::text AS b, s.probability FROM
+        (SELECT DISTINCT k.id AS a, l.id AS b FROM %1$s AS k JOIN %1$s AS l ON k.key = l.key AND k.id < l.id) AS p
+        JOIN ONLY %2$s AS x ON x.id = p.a JOIN ONLY %2$s AS y ON y.id = p.b, %3$s AS r, bloom_model_score(r.model, to_jsonb(x), to_jsonb(y), r.records) AS s', r.keys, people, register);
+    CREATE OR REPLACE TEMP VIEW decided AS SELECT * FROM decision AS d WHERE EXISTS (SELECT FROM present WHERE key = d.a) AND EXISTS (SELECT FROM present WHERE key = d.b);
+    FOR e IN SELECT * FROM jsonb_to_recordset(r.entities) AS e (entities text, min_probability float8, method text, decisions text) LOOP
+        EXECUTE format($q$WITH c AS (SELECT cluster, key FROM bloom_clusters('pairs'::regclass, $1, $2, decisions => $3, on_conflict => 'newer')),
+            fresh AS (SELECT p.key, COALESCE(f.first, p.key) AS first FROM present AS p LEFT JOIN c USING (key) LEFT JOIN (SELECT cluster, min(key) AS first FROM c GROUP BY 1) AS f USING (cluster)),
+            stored AS (SELECT e.key::text AS key, f.first FROM %1$s AS e JOIN (SELECT entity, min(key::text) AS first FROM %1$s GROUP BY 1) AS f USING (entity))
+            SELECT count(*) FROM fresh FULL JOIN stored USING (key) WHERE fresh.first IS DISTINCT FROM stored.first$q$, e.entities)
+            INTO n USING e.min_probability, e.method, CASE WHEN e.decisions IS NOT NULL THEN 'decided'::regclass END;
+        IF n <> 0 THEN RAISE '%: % records are in other entities of "%" than bloom_clusters() makes', what, n, e.entities; END IF;
+    END LOOP;
+    DROP VIEW decided;
+    DROP TABLE pairs, present;
+END $$;
+-- Errors: a statement does not fail, or otherwise.
+CREATE FUNCTION refused(statement text, state text, says text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE is_refused boolean := false;
+BEGIN
+    BEGIN
+        EXECUTE statement;
+    EXCEPTION WHEN OTHERS THEN
+        IF SQLSTATE <> state OR SQLERRM !~ says THEN RAISE '%: % %, not % %', statement, SQLSTATE, SQLERRM, state, says; END IF;
+        is_refused := true;
+    END;
+    IF NOT is_refused THEN RAISE '% is not refused', statement; END IF;
+END $$;
+SQL
+
+# Which record is in which entity, and how many changes there were.
+entities() {
+    sql -d "$1" -c 'SELECT key, entity FROM centred ORDER BY 1' -c 'SELECT key, entity FROM joined ORDER BY 1' -c 'SELECT count(*), max(id) FROM centred_changes' -c 'SELECT count(*), max(id) FROM joined_changes'
+}
+
+dropdb --if-exists registered
+createdb registered
+sql -d registered -f "$SCRATCH/fixture.sql" >/dev/null
+sql -d registered -c "SELECT whole('as made')" >/dev/null
+createdb -T registered changed
+told 'a register, with entities'
+
+# Each block is rolled back.
+sql -d changed >/dev/null <<'SQL' || die 'changes of tables'
+-- A partition, whose table has other columns: rows that come by it, that move, that go; MERGE; and a guard.
+BEGIN;
+CREATE TABLE everybody (gone int, city text, id int NOT NULL, dob date, surname text, given text) PARTITION BY RANGE (id);
+ALTER TABLE everybody DROP gone;
+ALTER TABLE everybody ATTACH PARTITION person FOR VALUES FROM (0) TO (1000000);
+CREATE TABLE elsewhere PARTITION OF everybody FOR VALUES FROM (1000000) TO (3000000);
+INSERT INTO everybody (id, given, surname, dob, city) SELECT id + 100000, given, surname, dob, city FROM source WHERE id < 60;
+SELECT whole('INSERT by the partitioned table');
+UPDATE everybody SET id = id + 1000000 WHERE id % 2 = 0;
+SELECT whole('UPDATE to another partition');
+UPDATE everybody SET id = id - 1000000 WHERE id > 1000000 AND id % 3 = 0;
+SELECT whole('UPDATE from another partition');
+MERGE INTO everybody AS e USING (SELECT id + 100020 AS id, surname, given, dob, city FROM source WHERE id < 60) AS s ON e.id = s.id
+    WHEN MATCHED AND s.id % 4 = 1 THEN DELETE WHEN MATCHED THEN UPDATE SET surname = s.surname, dob = s.dob
+    WHEN NOT MATCHED THEN INSERT (id, given, surname, dob, city) VALUES (s.id, s.given, s.surname, s.dob, s.city);
+SELECT whole('MERGE by the partitioned table');
+SELECT bloom_register_guard('person_register', 0.9, 'reject');
+SELECT refused($$INSERT INTO everybody (id, given, surname, dob, city) SELECT 700000, given, surname, dob, 'Ulm' FROM person WHERE id = 205$$, '23P85', 'probably the same');
+SELECT refused($$INSERT INTO everybody (id, given, surname, dob, city) SELECT 2000000, given, surname, dob, 'Ulm' FROM person WHERE id = 205; UPDATE everybody SET id = 700000 WHERE id = 2000000$$, '23P85', 'probably the same');
+ALTER TABLE everybody DETACH PARTITION person;
+DROP TRIGGER person_id_guard ON person;
+INSERT INTO person SELECT id + 300000, given, surname, dob, city FROM source WHERE id < 60;
+SELECT whole('DETACH PARTITION');
+ALTER TABLE everybody ATTACH PARTITION person FOR VALUES FROM (0) TO (1000000);
+TRUNCATE everybody;
+SELECT whole('TRUNCATE of the partitioned table');
+SELECT refused($$INSERT INTO person SELECT 1 / count(*) FROM joined$$, '22012', 'division');
+SELECT refused($$SELECT bloom_register_create(model, 'everybody', 'id') FROM fitted$$, '42809', 'cannot make a register');
+ROLLBACK;
+-- A table that inherits from it: its rows are not of the register, be it by the key of another one.
+BEGIN;
+CREATE TABLE child () INHERITS (person);
+INSERT INTO child SELECT id, given, 'Anders', dob, city FROM source WHERE id < 60;
+UPDATE person SET surname = surname || 'x' WHERE id % 5 = 0;
+DELETE FROM person WHERE id % 7 = 0;
+SELECT whole('a table inherits from it');
+TRUNCATE ONLY person;
+SELECT whole('TRUNCATE ONLY');
+ROLLBACK;
+BEGIN;
+CREATE TABLE parent (LIKE person);
+ALTER TABLE person INHERIT parent;
+UPDATE parent SET surname = surname || 'x' WHERE id % 5 = 0;
+DELETE FROM parent WHERE id % 7 = 0;
+SELECT whole('it inherits from a table');
+TRUNCATE parent;
+SELECT whole('TRUNCATE of the table that it inherits from');
+ROLLBACK;
+-- The key: two rows that change places, and an index that lets rows have the same for a while.
+BEGIN;
+UPDATE person SET id = -id;
+UPDATE person SET id = 5 - id WHERE id IN (1, 4, -1, -4);
+SELECT whole('UPDATE of the key');
+ALTER TABLE person DROP CONSTRAINT person_pkey, ADD PRIMARY KEY (id) DEFERRABLE INITIALLY DEFERRED;
+SELECT refused('INSERT INTO person VALUES (999999)', '42P16', 'column "id" of table "person" is not unique');
+ROLLBACK;
+-- Owners: all at once, or nobody writes.
+BEGIN;
+CREATE ROLE register_first;
+CREATE ROLE register_second;
+GRANT USAGE, CREATE ON SCHEMA public TO register_first, register_second;
+ALTER TABLE person OWNER TO register_first;
+SELECT refused('INSERT INTO person VALUES (999999)', '42P17', 'another owner');
+SELECT refused($$SELECT * FROM bloom_register_check('person_register', true)$$, '42P17', 'another owner');
+SELECT format('ALTER TABLE %s OWNER TO register_first', n) FROM unnest('{person_register,person_register_keys,centred,centred_changes,joined,joined_changes,decision}'::text[]) AS n \gexec
+INSERT INTO person VALUES (999999, 'Otto', 'Eigner');
+REASSIGN OWNED BY register_first TO register_second;
+INSERT INTO person VALUES (999998, 'Otto', 'Eigner');
+INSERT INTO decision (a, b, decision) VALUES ('999998', '999999', 'same');
+SELECT whole('REASSIGN OWNED');
+SET ROLE register_second;
+INSERT INTO person VALUES (999997, 'Otto', 'Eigner');
+TRUNCATE person;
+RESET ROLE;
+SELECT whole('TRUNCATE by the new owner');
+DROP OWNED BY register_second;
+SELECT refused('SELECT 1 / count(*) FROM pg_class WHERE relname ~ ''^(person|centred|joined|decision)''', '22012', 'division');
+ROLLBACK;
+-- Tables that are dropped, in whatever order.
+BEGIN;
+DROP TABLE person_register_keys;
+SELECT refused('INSERT INTO person VALUES (999999)', '42P17', 'are not as they were made');
+SELECT bloom_entities_drop('person_register', 'centred'), bloom_entities_drop('person_register', 'joined'), bloom_register_drop('person_register');
+INSERT INTO person VALUES (999999);
+ROLLBACK;
+BEGIN;
+DROP TABLE joined;
+SELECT refused('INSERT INTO person VALUES (999999)', '42P01', 'table "joined" of the entities of register "person_register" does not exist');
+SELECT bloom_entities_drop('person_register', 'joined');
+INSERT INTO person VALUES (999999);
+INSERT INTO decision (a, b, decision) VALUES ('3', '4', 'same');
+SELECT whole('after a table of entities was dropped');
+ROLLBACK;
+BEGIN;
+DROP TABLE decision;
+SELECT refused('INSERT INTO person VALUES (999999)', '42P01', 'table "decision" of the entities of register "person_register" does not exist');
+ROLLBACK;
+BEGIN;
+DROP TABLE person;
+SELECT bloom_entities_drop('person_register', 'centred'), bloom_entities_drop('person_register', 'joined'), bloom_register_drop('person_register');
+INSERT INTO decision (a, b, decision) VALUES ('3', '4', 'same');
+ROLLBACK;
+BEGIN;
+ALTER TABLE person ALTER id TYPE bigint;
+SELECT refused('INSERT INTO person VALUES (999999)', '42804', 'is of type bigint');
+SELECT bloom_entities_drop('person_register', 'centred'), bloom_entities_drop('person_register', 'joined'), bloom_register_drop('person_register');
+INSERT INTO person VALUES (999999);
+ROLLBACK;
+-- Rows may have come without the register: nothing is answered, and a guard lets nobody in, until it is mended.
+BEGIN;
+SELECT bloom_register_guard('person_register', 0.9, 'reject');
+ALTER TABLE person DISABLE TRIGGER person_register_row;
+SELECT refused('INSERT INTO person VALUES (999998) ON CONFLICT DO NOTHING', '42P17', 'is disabled');
+ROLLBACK;
+BEGIN;
+SELECT bloom_register_guard('person_register', 0.9, 'reject');
+ALTER TABLE person DISABLE TRIGGER USER;
+INSERT INTO person VALUES (999999, 'Wolf', 'Siebenschein', '1911-11-11', 'Graz');
+ALTER TABLE person ENABLE TRIGGER USER;
+SELECT refused($$INSERT INTO person VALUES (999998, 'Wolf', 'Siebenschein', '1911-11-11', 'Graz')$$, '42P17', 'was disabled');
+SELECT refused($$SELECT * FROM bloom_register_match('person_register', '{"surname": "Siebenschein"}')$$, '42P17', 'was disabled');
+SELECT refused($$SELECT * FROM bloom_register_preview('person_register', '{"surname": "Siebenschein"}'::jsonb)$$, '42P17', 'was disabled');
+SELECT count(*) FROM bloom_register_check('person_register', true);
+SELECT whole('mended');
+SELECT refused($$INSERT INTO person VALUES (999998, 'Wolf', 'Siebenschein', '1911-11-11', 'Graz')$$, '23P85', 'probably the same');
+ROLLBACK;
+BEGIN;
+ALTER TABLE person DISABLE TRIGGER person_register_truncate;
+TRUNCATE person;
+SELECT refused($$SELECT * FROM bloom_register_match('person_register', '{"surname": "Siebenschein"}')$$, '42P17', 'is disabled');
+SELECT count(*) FROM bloom_register_check('person_register', true);
+INSERT INTO person SELECT * FROM source;
+TRUNCATE person;
+SELECT whole('TRUNCATE after its trigger was disabled');
+ROLLBACK;
+-- The extension goes and comes again.
+BEGIN;
+DROP EXTENSION bloom_ident CASCADE;
+INSERT INTO person SELECT id + 900000, given, surname, dob, city FROM source WHERE id < 9;
+CREATE EXTENSION bloom_ident;
+SELECT refused($$SELECT * FROM bloom_register_match('person_register', '{"surname": "Siebenschein"}')$$, '42P17', 'is missing');
+SELECT count(*) FROM bloom_register_check('person_register', true);
+INSERT INTO person SELECT id + 800000, given, surname, dob, city FROM source WHERE id < 9;
+INSERT INTO decision (a, b, decision) VALUES ('4', '5', 'same');
+SELECT whole('the extension was made anew');
+ROLLBACK;
+-- Values that change without an UPDATE: repair knows.
+BEGIN;
+CREATE TYPE town AS ENUM ('Berlin', 'Bonn', 'Köln', 'Graz', 'Wien', 'Linz');
+CREATE TABLE in_town AS SELECT id, given, surname, dob, city::town FROM source;
+ALTER TABLE in_town ADD PRIMARY KEY (id);
+SELECT bloom_register_create(model, 'in_town', 'id') FROM fitted;
+ALTER TYPE town RENAME VALUE 'Wien' TO 'Vienna';
+SELECT refused($$SELECT whole('an enum', 'in_town_register')$$, 'P0001', 'keys missing');
+SELECT count(*) FROM bloom_register_check('in_town_register', true);
+UPDATE in_town SET city = 'Vienna' WHERE id < 60;
+SELECT whole('a value of an enum was renamed', 'in_town_register');
+ROLLBACK;
+-- A table that is logged no longer, and again.
+BEGIN;
+SELECT bloom_register_guard('person_register', 0.9, 'reject');
+ALTER TABLE person SET UNLOGGED;
+SELECT refused($$SELECT * FROM bloom_register_match('person_register', '{"surname": "Siebenschein"}')$$, '42P17', 'is logged, and table "person" is unlogged');
+SELECT refused('INSERT INTO person SELECT 999999, given, surname, dob, city FROM source WHERE id = 7', '42P17', 'is logged, and table "person" is unlogged');
+SELECT count(*) FROM bloom_register_check('person_register', true);
+SELECT refused('SELECT 1 / count(*) FROM pg_class WHERE relname ~ ''^(person_register_keys|centred|joined)'' AND relpersistence = ''p''', '22012', 'division');
+INSERT INTO person VALUES (999999, 'Wolf', 'Siebenschein', '1911-11-11', 'Graz');
+SELECT whole('SET UNLOGGED');
+ALTER TABLE person SET LOGGED;
+SELECT refused($$SELECT * FROM bloom_register_match('person_register', '{"surname": "Siebenschein"}')$$, '42P17', 'is unlogged, and table "person" is logged');
+SELECT count(*) FROM bloom_register_check('person_register', true);
+SELECT refused('SELECT 1 / count(*) FROM pg_class WHERE relname ~ ''^(person_register_keys|centred|joined)'' AND relpersistence <> ''p''', '22012', 'division');
+SELECT whole('SET LOGGED');
+ROLLBACK;
+SELECT whole('all was rolled back');
+SQL
+dropdb changed
+told 'changes of tables'
+
+# Dumps: whole ones come back as they were, also by several processes; of data alone, either nothing comes that the register does not have, or it is to be mended.
+createdb -T registered dumped
+sql -d dumped -c "SELECT bloom_register_guard('person_register', 0.9, 'reject')" -c 'INSERT INTO person SELECT * FROM source WHERE id IN (3, 300)' >/dev/null
+fresh() {
+    dropdb --if-exists restored
+    createdb restored
+}
+# Numbers of entities go on, and the guard is there.
+goes_on() {
+    sql -d "$1" -c "SELECT whole('$2')" -c 'SELECT max(entity) AS last FROM centred \gset' -c "INSERT INTO person VALUES (990001, 'Hugo', 'Einmalig', '1899-12-31', 'Graz')" \
+        -c 'SELECT 1 / (entity > :last)::int FROM centred WHERE key = 990001' -c "SELECT refused(\$\$INSERT INTO person VALUES (990002, 'Hugo', 'Einmalich', '1899-12-31', 'Graz')\$\$, '23P85', 'probably the same')" \
+        -c "INSERT INTO decision (a, b, decision) VALUES ('990001', '205', 'same')" -c "SELECT whole('$2, later')" >/dev/null
+}
+before=$(entities dumped)
+for how in plain parallel; do
+    fresh
+    if [[ $how == plain ]]; then
+        pg_dump -d dumped | sql -d restored >/dev/null
+    else
+        rm -rf "$SCRATCH/dump"
+        pg_dump -Fd -j 4 -d dumped -f "$SCRATCH/dump"
+        pg_restore -j 4 --exit-on-error -d restored "$SCRATCH/dump"
+    fi
+    diff <(echo "$before") <(entities restored) || die "$how dump: entities have other numbers"
+    goes_on restored "$how dump"
+done
+pg_dump --data-only -Fc -d dumped -f "$SCRATCH/dump.data"
+fresh
+pg_dump --schema-only -d dumped | sql -d restored >/dev/null
+! pg_restore --data-only --exit-on-error -d restored "$SCRATCH/dump.data" 2>"$SCRATCH/dump.errors" || die 'data are restored before those of the register'
+grep -q 'register "person_register" has no row' "$SCRATCH/dump.errors" || die "$(cat "$SCRATCH/dump.errors")"
+fresh
+pg_dump --schema-only -d dumped | sql -d restored >/dev/null
+pg_restore --data-only --disable-triggers --exit-on-error -d restored "$SCRATCH/dump.data"
+diff <(echo "$before") <(entities restored) || die 'dump of data: entities have other numbers'
+sql -d restored -c "SELECT refused(\$\$SELECT * FROM bloom_register_match('person_register', '{\"surname\": \"x\"}')\$\$, '42P17', 'was disabled')" \
+    -c "SELECT refused('INSERT INTO person VALUES (990003)', '42P17', 'was disabled')" -c "SELECT count(*) FROM bloom_register_check('person_register', repair => true)" >/dev/null
+diff <(echo "$before") <(entities restored) || die 'dump of data, mended: entities have other numbers'
+goes_on restored 'dump of data'
+dropdb restored
+dropdb dumped
+told 'dumps'
+
+# One statement of many rows: locks and memory do not grow with them.
+createdb -T registered large
+sql -d large -c "SELECT bloom_register_guard('person_register', 0.9, 'flag', 'review', 'suspect')" -c "
+    CREATE FUNCTION high_water() RETURNS int LANGUAGE sql AS \$\$ SELECT substring(pg_read_file('/proc/self/status') FROM 'VmHWM:\\s+(\\d+) kB')::int \$\$" -c "
+    CREATE VIEW many AS SELECT i + 1000000 AS id, initcap(left(word, 6)) AS given, overlay(initcap(substr(word, 7, 9)) PLACING CASE WHEN i % 20 = 0 THEN 'x' ELSE 'o' END FROM 3 FOR 1) AS surname,
+        date '1940-01-01' + (p * 7919) % 25000 AS dob, 'City ' || p % 997 AS city
+        FROM (SELECT i, p, translate(md5('many ' || p), '0123456789', 'ghijklmnop') AS word FROM (SELECT i, i - (i % 20 = 0)::int AS p FROM generate_series(1, $rows + 500) AS i) AS n) AS w" \
+    -c 'CREATE UNLOGGED TABLE coming AS TABLE many' >/dev/null
+IFS='|' read -r grown locks flagged < <(sql -d large -c 'INSERT INTO person SELECT * FROM coming WHERE id <= 1000500' -c 'SELECT high_water() AS before, count(*) AS suspects FROM suspect \gset' -c 'BEGIN' \
+    -c 'INSERT INTO person SELECT * FROM coming WHERE id > 1000500' -c 'SELECT high_water() - :before, (SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid()), (SELECT count(*) - :suspects FROM suspect)' -c 'COMMIT')
+told "a statement of $rows rows: the process has grown by $grown kB, has $locks locks, and $flagged suspects"
+((flagged * 20 >= rows)) || die 'the guard has not seen all'
+((locks <= 100)) || die 'there are too many locks'
+sql -d large -c "SELECT whole('a large statement')" >/dev/null
+dropdb large
+told 'whole'
+
+# Many sessions enter the same people, by other names and keys, and change and delete them; meanwhile indexes are made anew, and the table changes.
+createdb -T registered race
+sql -d race >/dev/null <<'SQL'
+TRUNCATE person;
+SELECT bloom_register_guard('person_register', 0.9, 'reject');
+CREATE UNLOGGED TABLE outcome (outcome text);
+CREATE FUNCTION variant(base int, how int) RETURNS source LANGUAGE sql AS $$
+    SELECT id, CASE how WHEN 3 THEN surname ELSE given END, CASE how WHEN 2 THEN surname || 's' WHEN 3 THEN given WHEN 4 THEN overlay(surname PLACING 'y' FROM 4 FOR 1) ELSE surname END,
+        CASE how WHEN 5 THEN dob + 1 ELSE dob END, CASE how WHEN 1 THEN city ELSE 'Ulm' END FROM source WHERE id = base $$;
+-- A deadlock ends the transaction, which pgbench repeats; nothing else but these may be raised.
+CREATE FUNCTION attempt(statement text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE statement;
+    INSERT INTO outcome VALUES ('done');
+EXCEPTION WHEN SQLSTATE '23P85' THEN INSERT INTO outcome VALUES ('refused');
+    WHEN unique_violation THEN INSERT INTO outcome VALUES ('taken');
+END $$;
+CREATE FUNCTION enter(id int, base int, how int) RETURNS void LANGUAGE sql AS $$
+    SELECT attempt(format('INSERT INTO person SELECT %s, given, surname, dob, city FROM variant(%s, %s)', id, base, how)) $$;
+SQL
+cat >"$SCRATCH/race.sql" <<'SQL'
+\set base random(1, 80)
+\set other random(1, 80)
+\set id random(1, 300)
+\set second random(1, 300)
+\set how random(1, 5)
+\set what random(1, 100)
+\if :what <= 30
+SELECT enter(:id, :base, :how);
+\elif :what <= 50
+BEGIN;
+SELECT enter(:id, :base, :how);
+SELECT enter(:second, :other, 6 - :how);
+COMMIT;
+\elif :what <= 60
+BEGIN;
+SAVEPOINT a;
+SELECT enter(:id, :base, :how);
+ROLLBACK TO a;
+SELECT enter(:second, :base, 6 - :how);
+SAVEPOINT b;
+SELECT enter(:id, :other, :how);
+RELEASE b;
+COMMIT;
+\elif :what <= 65
+BEGIN;
+SELECT enter(:id, :base, :how);
+DELETE FROM person WHERE id = :second;
+ROLLBACK;
+\elif :what <= 80
+DELETE FROM person WHERE id % 100 = :id % 100;
+\elif :what <= 90
+SELECT attempt(format('UPDATE person SET (given, surname, dob, city) = (SELECT given, surname, dob, city FROM variant(%s, %s)) WHERE id = %s', :base, :how, :id));
+\elif :what <= 95
+SELECT attempt(format('UPDATE person SET id = %s WHERE id = %s', :second, :id));
+\else
+SELECT attempt(format('INSERT INTO person SELECT %s, given, surname, dob, city FROM variant(%s, %s) ON CONFLICT (id) DO UPDATE SET surname = excluded.surname, dob = excluded.dob', :id, :base, :how));
+\endif
+SQL
+# What the owner does meanwhile. A deadlock is repeated by the loop.
+disturb() {
+    local statement
+    while [[ ! -e $SCRATCH/race.done ]]; do
+        for statement in 'REINDEX TABLE CONCURRENTLY person_register_keys' 'ALTER TABLE person ADD note text' 'VACUUM FULL person_register_keys' 'REINDEX TABLE CONCURRENTLY centred' 'VACUUM FULL person' \
+            'ALTER TABLE person DROP note' 'REINDEX TABLE CONCURRENTLY person' 'CLUSTER joined USING joined_pkey' 'VACUUM person_register_keys' "SELECT whole('meanwhile')"; do
+            sql -d race -c "$statement" >/dev/null || true
+            sleep 0.1
+        done
+    done 2>"$SCRATCH/race.errors"
+}
+rm -f "$SCRATCH/race.done"
+disturb &
+disturbed=$!
+status=0
+pgbench -n -f "$SCRATCH/race.sql" -c "$clients" -j 2 -t $((transactions / clients)) --max-tries=1000 race >"$SCRATCH/race.log" 2>&1 || status=$?
+touch "$SCRATCH/race.done"
+wait $disturbed
+((status == 0)) || die "$(tail -n 20 "$SCRATCH/race.log")"
+failed=$(sed -n 's/^number of failed transactions: \([0-9]*\).*/\1/p' "$SCRATCH/race.log")
+[[ ${failed:-0} == 0 ]] || die "$failed transactions failed: $(cat "$SCRATCH/race.log")"
+! grep ERROR "$SCRATCH/race.errors" | grep -v 'deadlock detected' || die 'what the owner did meanwhile failed'
+left=$(sql -d race -c 'SELECT count(*) FROM person AS p, bloom_register_match($$person_register$$, to_jsonb(p), 0.9, NULL)' -c '
+    SELECT count(*) FROM (SELECT DISTINCT k.id AS a, l.id AS b FROM person_register_keys AS k JOIN person_register_keys AS l ON k.key = l.key AND k.id < l.id
+        WHERE NOT EXISTS (SELECT FROM person_register_keys AS c WHERE c.key = k.key AND c.id IS NULL)) AS p
+    JOIN person AS x ON x.id = p.a JOIN person AS y ON y.id = p.b, person_register AS r, bloom_model_score(r.model, to_jsonb(x), to_jsonb(y), r.records) AS s WHERE s.probability >= 0.9')
+[[ $left == $'0\n0' ]] || die "pairs got past the guard: ${left//$'\n'/, }"
+sql -d race -c "SELECT whole('race')" >/dev/null
+[[ $(sql -d race -c "SELECT count(*) FILTER (WHERE outcome = 'done') * 20 > $transactions AND count(*) FILTER (WHERE outcome = 'refused') * 20 > $transactions FROM outcome") == t ]] || die 'too little happened'
+[[ $(sql -d race -c "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == 0 ]] || die 'locks are left'
+told "race: $(sql -d race -c "SELECT string_agg(n || ' ' || outcome, ', ' ORDER BY outcome) FROM (SELECT outcome, count(*) AS n FROM outcome GROUP BY 1) AS o"), $(sed -n 's/^total number of retries: //p' "$SCRATCH/race.log") repeated, $(sql -d race -c 'SELECT count(*) FROM person') left"
+dropdb race
