@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# tests/register.test.sh: registers, their guards and entities, whatever happens to their tables and to the server: changes of tables and owners, dumps, pg_upgrade, logical
-# replication, a standby that is promoted, prepared transactions, crashes, large statements, and many sessions that enter the same people at once.
-# REGISTER_ROWS says how many rows a large statement has (6000), RACE_CLIENTS and RACE_TRANSACTIONS how many sessions enter how many people (6, 1500), REGISTER_CRASHES how
-# often the server is killed at work (3).
+# tests/register.test.sh: registers, their guards and entities, whatever happens to their tables: changes of tables and owners, dumps,
+# large statements, and many sessions that enter the same people at once.
+# REGISTER_ROWS says how many rows a large statement has (6000), RACE_CLIENTS and RACE_TRANSACTIONS how many sessions enter how many people (6, 1500).
 
 # shellcheck source=scripts/test-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
 
-rows=${REGISTER_ROWS:-6000} clients=${RACE_CLIENTS:-6} transactions=${RACE_TRANSACTIONS:-1500} crashes=${REGISTER_CRASHES:-3}
+rows=${REGISTER_ROWS:-6000} clients=${RACE_CLIENTS:-6} transactions=${RACE_TRANSACTIONS:-1500}
 export PGOPTIONS='-c client_min_messages=error -c jit=off'
 sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
 begun=$SECONDS
@@ -272,16 +271,22 @@ told 'changes of tables'
 
 # Dumps: whole ones come back as they were, also by several processes; of data alone, either nothing comes that the register does not have, or it is to be mended.
 createdb -T registered dumped
-sql -d dumped -c "SELECT bloom_register_guard('person_register', 0.9, 'reject')" -c 'INSERT INTO person SELECT * FROM source WHERE id IN (3, 300)' >/dev/null
+sql -d dumped -c "SELECT bloom_register_guard('person_register', 0.9, 'reject')" -c 'INSERT INTO person SELECT * FROM source WHERE id IN (300, 303)' >/dev/null
 fresh() {
     dropdb --if-exists restored
     createdb restored
 }
 # Numbers of entities go on, and the guard is there.
 goes_on() {
-    sql -d "$1" -c "SELECT whole('$2')" -c 'SELECT max(entity) AS last FROM centred \gset' -c "INSERT INTO person VALUES (990001, 'Hugo', 'Einmalig', '1899-12-31', 'Graz')" \
-        -c 'SELECT 1 / (entity > :last)::int FROM centred WHERE key = 990001' -c "SELECT refused(\$\$INSERT INTO person VALUES (990002, 'Hugo', 'Einmalich', '1899-12-31', 'Graz')\$\$, '23P85', 'probably the same')" \
-        -c "INSERT INTO decision (a, b, decision) VALUES ('990001', '205', 'same')" -c "SELECT whole('$2, later')" >/dev/null
+    sql -d "$1" >/dev/null <<SQL
+SELECT whole('$2');
+SELECT max(entity) AS last FROM centred \\gset
+INSERT INTO person VALUES (990001, 'Hugo', 'Einmalig', '1899-12-31', 'Graz');
+SELECT 1 / (entity > :last)::int FROM centred WHERE key = 990001;
+SELECT refused(\$\$INSERT INTO person VALUES (990002, 'Hugo', 'Einmalich', '1899-12-31', 'Graz')\$\$, '23P85', 'probably the same');
+INSERT INTO decision (a, b, decision) VALUES ('990001', '205', 'same');
+SELECT whole('$2, later');
+SQL
 }
 before=$(entities dumped)
 for how in plain parallel; do
@@ -321,8 +326,15 @@ sql -d large -c "SELECT bloom_register_guard('person_register', 0.9, 'flag', 're
         date '1940-01-01' + (p * 7919) % 25000 AS dob, 'City ' || p % 997 AS city
         FROM (SELECT i, p, translate(md5('many ' || p), '0123456789', 'ghijklmnop') AS word FROM (SELECT i, i - (i % 20 = 0)::int AS p FROM generate_series(1, $rows + 500) AS i) AS n) AS w" \
     -c 'CREATE UNLOGGED TABLE coming AS TABLE many' >/dev/null
-IFS='|' read -r grown locks flagged < <(sql -d large -c 'INSERT INTO person SELECT * FROM coming WHERE id <= 1000500' -c 'SELECT high_water() AS before, count(*) AS suspects FROM suspect \gset' -c 'BEGIN' \
-    -c 'INSERT INTO person SELECT * FROM coming WHERE id > 1000500' -c 'SELECT high_water() - :before, (SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid()), (SELECT count(*) - :suspects FROM suspect)' -c 'COMMIT')
+IFS='|' read -r grown locks flagged < <(sql -d large <<'SQL'
+INSERT INTO person SELECT * FROM coming WHERE id <= 1000500;
+SELECT high_water() AS before, count(*) AS suspects FROM suspect \gset
+BEGIN;
+INSERT INTO person SELECT * FROM coming WHERE id > 1000500;
+SELECT high_water() - :before, (SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid()), (SELECT count(*) - :suspects FROM suspect);
+COMMIT;
+SQL
+)
 told "a statement of $rows rows: the process has grown by $grown kB, has $locks locks, and $flagged suspects"
 ((flagged * 20 >= rows)) || die 'the guard has not seen all'
 ((locks <= 100)) || die 'there are too many locks'
