@@ -221,7 +221,7 @@ fn check_may_create(table: pg_sys::Oid) -> Result<()> {
         ERRCODE_INSUFFICIENT_PRIVILEGE,
         words!("permission denied for table {table}"),
     )
-    .detail("bloom_guard_create needs privilege TRIGGER on it."))
+    .detail("A guard needs privilege TRIGGER on it."))
 }
 
 /// The tables that the trigger will fire for.

@@ -513,7 +513,7 @@ pub fn rows_by_key(
         .detail(words!(
             "{of} finds records by their keys, so it needs a unique index on that column alone."
         ))
-        .hint(words!("ALTER TABLE {quoted} ADD PRIMARY KEY ({column})")));
+        .hint(words!("CREATE UNIQUE INDEX ON {quoted} ({column}), or name the column that is the primary key.")));
     };
     // SAFETY: a look-up in the type cache, whose entries stay.
     let equality = unsafe {

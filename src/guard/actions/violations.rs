@@ -51,14 +51,14 @@ pub fn too_similar(guard: &PreparedGuard, found: Option<&SimilarRows>) -> Error 
     };
     let hint = match &guard.decisions {
         Some(decisions) => words!(
-            "If they are different, enter that into table \"{decisions.table}\", or SET \
-             bloom_ident.decide = 'different' for this statement."
+            "If they are different, enter that into table \"{decisions.table}\", or SET LOCAL \
+             bloom_ident.decide = 'different' in its transaction."
         ),
         None if guard.is_list() => words!(
             "If the list does not mean this row, raise the threshold of trigger \"{guard.trigger}\"."
         ),
         None if guard.options.register.is_some() => words!(
-            "Use the existing row; if they are different, raise the probability of trigger \"{guard.trigger}\"."
+            "Use the existing row; if they are different, make trigger \"{guard.trigger}\" anew with the option decisions, and enter that."
         ),
         None => words!(
             "Use the existing row; if they are different, raise the threshold of trigger \"{guard.trigger}\"."
