@@ -152,13 +152,9 @@ impl Component {
                 (None, near) => near.unwrap_or_default(),
                 (Some(id), _) => {
                     component.parts[at].was = reader.of(id);
-                    match neighbours.load(id, &bytes) {
-                        Some(record) => neighbours.of(&bytes, &record, least),
-                        None => {
-                            component.parts[at].is_gone = true;
-                            Vec::new()
-                        }
-                    }
+                    let near = neighbours.of_key(id, &bytes, least);
+                    component.parts[at].is_gone = near.is_none();
+                    near.unwrap_or_default()
                 }
             };
             let is_guest = component.parts[at].id.is_none();

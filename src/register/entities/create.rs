@@ -378,10 +378,12 @@ impl Register {
                     }
                     let component = match apply {
                         true => self.settle(entities, &[id], None),
-                        false => self.look(entities, &[id]).map(|(component, outcome)| {
-                            otherwise.set(otherwise.get() + outcome.otherwise());
-                            component
-                        }),
+                        false => self
+                            .look(entities, &[id], false)
+                            .map(|(component, outcome)| {
+                                otherwise.set(otherwise.get() + outcome.otherwise());
+                                component
+                            }),
                     };
                     let component = component.or_raise();
                     let (mut done, parts) = (done.borrow_mut(), component.parts);

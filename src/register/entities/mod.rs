@@ -19,6 +19,7 @@ mod create;
 mod decided;
 mod how;
 mod key_text;
+mod known_pairs;
 mod links;
 mod neighbours;
 mod preview;

@@ -12,6 +12,7 @@ use pgrx::pg_sys;
 use super::super::key_table::{dirty_snapshot, KeyReader};
 use super::super::stored::Register;
 use super::super::texts::RecordTexts;
+use super::known_pairs;
 use pg::error::OrRaise;
 
 /// A record that is ready to be compared, and its keys in the register.
@@ -49,6 +50,8 @@ pub struct Neighbours<'r> {
     kept: HashMap<Vec<u8>, Rc<Loaded>>,
     /// Who is to be seen instead of the record of its key, and the probabilities that it has with others.
     guest: Option<(Guest, HashMap<Vec<u8>, Score>)>,
+    /// Pairs are known by [`known_pairs`], if they have this probability.
+    pub keeps: Option<f64>,
 }
 
 /// Another record of a block.
@@ -145,6 +148,7 @@ impl<'r> Neighbours<'r> {
             keys: register.keys.read(snapshot),
             kept: HashMap::new(),
             guest: None,
+            keeps: None,
         }
     }
 
@@ -210,6 +214,23 @@ impl<'r> Neighbours<'r> {
             score: record.score(self.register, &loaded),
             search: other.search,
         })
+    }
+
+    /// The same of the record of a key; `None` if it is not in the table. It may be known already.
+    ///
+    /// Errors: those of reading values.
+    pub fn of_key(&mut self, id: pg_sys::Datum, own: &[u8], least: f64) -> Option<Vec<Near>> {
+        let Some(lowest) = self.keeps else {
+            let record = self.load(id, own)?;
+            return Some(self.of(own, &record, least));
+        };
+        if let Some(known) = known_pairs::get(own) {
+            return known;
+        }
+        let record = self.load(id, own);
+        let near = record.map(|record| self.of(own, &record, lowest));
+        known_pairs::put(self.register, own, id, near.as_deref());
+        near
     }
 
     /// The guest's probability with a record.

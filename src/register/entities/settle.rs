@@ -7,6 +7,7 @@ use pgrx::pg_sys;
 use super::super::fill::by_owner;
 use super::super::stored::Register;
 use super::component::{Component, EntityReader, Other, Outcome};
+use super::known_pairs;
 use super::neighbours::{Loaded, Neighbours};
 use super::table::EntityTable;
 use super::turn::{await_others, join, Entering};
@@ -81,8 +82,12 @@ impl Register {
         let Some(id) = new_id.or(old_id) else {
             return Ok(());
         };
+        known_pairs::changes(self, old_id, new_id);
         match begun {
-            Begun::Enters(entering, true) if is_same => entering.end(),
+            Begun::Enters(entering, true) if is_same => {
+                known_pairs::clear();
+                entering.end();
+            }
             Begun::Enters(mut entering, is_known) => {
                 let (bytes, _) = self.identity(id);
                 let record = Neighbours::new(self, now()).load(id, &bytes);
@@ -104,7 +109,10 @@ impl Register {
                 };
                 for entities in self.entities()? {
                     match is_alone {
-                        true => self.enter_alone(entities, id),
+                        true => {
+                            known_pairs::clear();
+                            self.enter_alone(entities, id);
+                        }
                         false => {
                             self.settle(entities, &[id], Some(id))?;
                         }
@@ -202,7 +210,10 @@ impl Register {
     ) -> Result<Component> {
         // Rows stay where they are from here on.
         let mut writer = entities.by_key.write();
-        let (component, outcome) = self.look(entities, seeds)?;
+        if cause.is_some() {
+            known_pairs::begin(self);
+        }
+        let (component, outcome) = self.look(entities, seeds, cause.is_some())?;
         let all = outcome.entities();
         if all.iter().all(|entity| entity.change == "same") {
             return Ok(component);
@@ -249,18 +260,26 @@ impl Register {
             self.tell(entities, cause, id, (entity.change, entity.size), &others);
         }
         entities.notify();
+        known_pairs::end(self);
         Ok(component)
     }
 
-    /// Finds out what entities there are around these records.
+    /// Finds out what entities there are around these records; pairs that are known are taken from [`known_pairs`] if
+    /// `keeps` says so.
     ///
     /// Errors: too many records hang together; those of reading values.
     pub fn look(
         &self,
         entities: &EntityTable,
         seeds: &[pg_sys::Datum],
+        keeps: bool,
     ) -> Result<(Component, Outcome)> {
         let mut neighbours = Neighbours::new(self, now());
+        if keeps {
+            let all = self.entities()?.iter();
+            let all = all.map(|entities| entities.method.least(entities.least));
+            neighbours.keeps = Some(all.fold(f64::INFINITY, f64::min));
+        }
         let mut reader = EntityReader::new(entities, now());
         let component = Component::gather(&mut neighbours, &mut reader, entities, seeds, None)?;
         let outcome = component.outcome(self, entities)?;
