@@ -6,6 +6,7 @@ use pgrx::PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
 
 use pg::catalog;
 use pg::error::{raise, sql_error};
+use pg::memory::within;
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::row::Row;
@@ -101,6 +102,7 @@ impl KeyTable {
             );
             (*scan).xs_want_itup = is_covered;
             KeyReader {
+                memory: pg_sys::CurrentMemoryContext,
                 scan,
                 slot,
                 key,
@@ -190,6 +192,8 @@ const BACKWARD: pg_sys::ScanDirection::Type = pg_sys::ScanDirection::BackwardSca
 
 /// Finds rows by their keys, as a snapshot sees them.
 pub struct KeyReader {
+    /// What the scan needs is of this, which lives as long as the reader.
+    memory: pg_sys::MemoryContext,
     scan: pg_sys::IndexScanDesc,
     slot: *mut pg_sys::TupleTableSlot,
     key: pg_sys::ScanKeyData,
@@ -257,7 +261,11 @@ impl KeyReader {
     pub fn seek(&mut self, value: pg_sys::Datum) {
         self.key.sk_argument = value;
         // SAFETY: the scan has begun with one key, which is copied.
-        unsafe { ffi::index_rescan(self.scan, &mut self.key, 1, std::ptr::null_mut(), 0) };
+        unsafe {
+            within(self.memory, || {
+                ffi::index_rescan(self.scan, &mut self.key, 1, std::ptr::null_mut(), 0);
+            });
+        }
     }
 
     /// The second column of the next row, as the index has it, without a look at the table: the row may be gone, but none is
@@ -268,10 +276,9 @@ impl KeyReader {
         // next one is asked for.
         unsafe {
             if !(*self.scan).xs_want_itup {
-                let is_there = ffi::index_getnext_slot(self.scan, BACKWARD, self.slot);
-                return is_there.then(|| self.found().id());
+                return self.next_slot().then(|| self.found().id());
             }
-            if ffi::index_getnext_tid(self.scan, BACKWARD).is_null() {
+            if within(self.memory, || ffi::index_getnext_tid(self.scan, BACKWARD)).is_null() {
                 return None;
             }
             let (mut values, mut nulls) = ([pg_sys::Datum::null(); 2], [false; 2]);
@@ -309,6 +316,17 @@ impl KeyReader {
         unsafe { !(*self.scan).xs_want_itup || ffi::index_fetch_heap(self.scan, self.slot) }
     }
 
+    /// # Safety
+    /// The scan has begun.
+    unsafe fn next_slot(&mut self) -> bool {
+        // SAFETY: the caller's; the slot is one of the table.
+        unsafe {
+            within(self.memory, || {
+                ffi::index_getnext_slot(self.scan, BACKWARD, self.slot)
+            })
+        }
+    }
+
     /// As [`FoundRow::inserter`] of the row that [`KeyReader::next_seen`] or [`KeyReader::is_seen`] has told of.
     pub fn inserter(&self) -> Option<pg_sys::TransactionId> {
         self.found().inserter()
@@ -333,7 +351,7 @@ impl KeyReader {
         self.seek(value);
         // SAFETY: the scan has begun. The slot is one of the table.
         unsafe {
-            while ffi::index_getnext_slot(self.scan, BACKWARD, self.slot) {
+            while self.next_slot() {
                 check_for_interrupts();
                 if !each(&self.found()) {
                     break;
@@ -358,7 +376,7 @@ impl Drop for KeyReader {
 }
 
 /// Rows that are written together at most.
-const TOGETHER: usize = 64;
+pub const TOGETHER: usize = 64;
 
 /// Adds and deletes rows.
 pub struct KeyWriter {

@@ -228,6 +228,11 @@ impl Component {
         judged
     }
 
+    /// Whether it is one record, which is in no entity yet.
+    pub fn is_new_alone(&self) -> bool {
+        matches!(&self.parts[..], [part] if part.was.is_none() && !part.is_gone)
+    }
+
     fn add(&mut self, bytes: Vec<u8>, id: Option<pg_sys::Datum>) {
         let place = self.parts.len() as u32;
         if let std::collections::hash_map::Entry::Vacant(free) = self.places.entry(bytes.clone()) {

@@ -14,9 +14,12 @@ use super::super::create::{
     check_free, check_owner, check_snapshot, grant_reading, relation_of, suffixed,
 };
 use super::super::fill::without_row_security;
+use super::super::key_table::{KeyWriter, TOGETHER};
 use super::super::row::{settings_of, tables_of};
 use super::super::stored::Register;
-use super::component::EntityReader;
+use super::component::{Component, EntityReader};
+use super::neighbours::Neighbours;
+use super::settle::now;
 use super::table::{EntityTable, Settings, CHANGES};
 use super::turn::join;
 use crate::clusters::Method;
@@ -25,7 +28,7 @@ use crate::pairs::decisions::DecisionTable;
 use pg::budget::Budget;
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
-use pg::memory::in_scratch;
+use pg::memory::{in_scratch, Scratch};
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::{not_during_recovery, Session};
@@ -345,7 +348,6 @@ impl Register {
     /// Errors: too many records hang together; those of reading values.
     fn settle_all(&self, session: &Session, entities: &EntityTable, apply: bool) -> i64 {
         let (key, only) = (&self.key.name, Sql::new("").only(self.relation));
-        let now = &raw mut pg_sys::SnapshotSelfData;
         let oid = entities.oid();
         let is_new = session.number(
             &sql!("SELECT pg_catalog.count(*) FROM (SELECT FROM {oid} LIMIT 1) AS e"),
@@ -362,6 +364,11 @@ impl Register {
             RefCell::<HashSet<Vec<u8>>>::default(),
             Budget::of_setting().bytes() / 400,
         );
+        // Nobody changes records meanwhile, so those that were compared are kept, some 1,200 bytes each.
+        let neighbours = RefCell::new(Neighbours::new(self, now()));
+        neighbours.borrow_mut().most = Budget::of_setting().bytes() / 1500;
+        let reader = RefCell::new(EntityReader::new(entities, now()));
+        let alone = RefCell::new(apply.then(|| Alone::new(entities)));
         let settle = |query: &Sql| {
             session.each(query, &[], |row| {
                 progress::step();
@@ -369,24 +376,47 @@ impl Register {
                 let Some(id) = row.datum(0) else { return };
                 in_scratch(c"bloom_ident entity", || {
                     let (bytes, _) = self.identity(id);
+                    let (mut neighbours, mut reader) =
+                        (neighbours.borrow_mut(), reader.borrow_mut());
+                    let (mut alone, mut done) = (alone.borrow_mut(), done.borrow_mut());
                     let is_done = match is_new {
-                        true => EntityReader::new(entities, now).of(id).is_some(),
-                        false => done.borrow().contains(&bytes),
+                        true => reader.of(id).is_some(),
+                        false => done.contains(&bytes),
                     };
                     if is_done {
                         return;
                     }
-                    let component = match apply {
-                        true => self.settle(entities, &[id], None),
-                        false => self
-                            .look(entities, &[id], false)
-                            .map(|(component, outcome)| {
-                                otherwise.set(otherwise.get() + outcome.otherwise());
-                                component
-                            }),
+                    let mut gather = || {
+                        Component::gather(&mut neighbours, &mut reader, entities, &[id], None)
+                            .or_raise()
                     };
-                    let component = component.or_raise();
-                    let (mut done, parts) = (done.borrow_mut(), component.parts);
+                    let mut component = gather();
+                    match &mut *alone {
+                        None => {
+                            let outcome = component.outcome(self, entities).or_raise();
+                            otherwise.set(otherwise.get() + outcome.otherwise());
+                        }
+                        Some(alone) if component.is_new_alone() => {
+                            // A table that was empty has no numbers but those of its sequence.
+                            let entity = match is_new {
+                                true => entities.next(0),
+                                false => self.new_entity(entities),
+                            };
+                            alone.add(entity, id, bytes);
+                        }
+                        Some(alone) => {
+                            // Where a decision is found from one side only, who was alone is so no longer.
+                            let mut parts = component.parts.iter();
+                            if parts.any(|part| alone.waiting.contains(&part.bytes)) {
+                                alone.write();
+                                component = gather();
+                            }
+                            let writer = entities.by_key.write();
+                            let applied = self.apply(entities, writer, &component, None);
+                            applied.or_raise();
+                        }
+                    }
+                    let parts = component.parts;
                     // What is forgotten is looked at again, which costs no more than time.
                     if done.len() > most {
                         done.clear();
@@ -401,7 +431,45 @@ impl Register {
             settle(&gone);
             settle(&all);
         });
+        if let Some(alone) = &mut *alone.borrow_mut() {
+            alone.write();
+        }
         otherwise.get()
+    }
+}
+
+/// Records that are alone, to be written together.
+struct Alone {
+    writer: KeyWriter,
+    /// What waits to be written.
+    waiting: HashSet<Vec<u8>>,
+    memory: Scratch,
+}
+
+impl Alone {
+    fn new(entities: &EntityTable) -> Alone {
+        Alone {
+            writer: entities.by_key.write(),
+            waiting: HashSet::new(),
+            memory: Scratch::new(c"records that are alone"),
+        }
+    }
+
+    fn add(&mut self, entity: i64, id: pg_sys::Datum, bytes: Vec<u8>) {
+        let (writer, row) = (
+            &mut self.writer,
+            [Some(id), Some(pg_sys::Datum::from(entity))],
+        );
+        self.memory.within(|| writer.insert(&row));
+        self.waiting.insert(bytes);
+        if self.waiting.len() == TOGETHER {
+            self.write();
+        }
+    }
+
+    fn write(&mut self) {
+        self.writer.write();
+        self.waiting.clear();
     }
 }
 

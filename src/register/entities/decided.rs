@@ -93,7 +93,7 @@ unsafe fn run(fcinfo: pg_sys::FunctionCallInfo) -> Result<()> {
     await_records(&register, &seeds)?;
     let cause = seeds[0];
     for entities in entities.iter().filter(of_table) {
-        register.settle(entities, &seeds, Some(cause))?;
+        register.settle(entities, &seeds, cause)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The records that a record makes pairs with, as they are now: whatever is committed, and what this transaction has
 //! done, whatever its snapshot sees.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -18,7 +18,8 @@ use pg::error::OrRaise;
 /// A record that is ready to be compared, and its keys in the register.
 pub struct Loaded {
     ready: RefCell<ReadyRecord>,
-    pub keys: Vec<i64>,
+    texts: RecordTexts,
+    keys: OnceCell<Vec<i64>>,
 }
 
 /// A record that another one makes a pair with.
@@ -38,7 +39,7 @@ pub struct Guest {
     pub record: Rc<Loaded>,
 }
 
-/// Records that are kept ready at most.
+/// Records that are kept ready at most, if nothing else is said.
 const MOST_KEPT: usize = 256;
 
 /// Reads the records of a register's table, and what brings them together.
@@ -48,6 +49,8 @@ pub struct Neighbours<'r> {
     keys: KeyReader,
     /// By the key's bytes.
     kept: HashMap<Vec<u8>, Rc<Loaded>>,
+    /// Records that are kept ready at most.
+    pub most: usize,
     /// Who is to be seen instead of the record of its key, and the probabilities that it has with others.
     guest: Option<(Guest, HashMap<Vec<u8>, Score>)>,
     /// Pairs are known by [`known_pairs`], if they have this probability.
@@ -124,11 +127,18 @@ impl Register {
 }
 
 impl Loaded {
-    pub fn new(register: &Register, record: &RecordTexts) -> Loaded {
+    pub fn new(register: &Register, texts: RecordTexts) -> Loaded {
         Loaded {
-            ready: RefCell::new(register.prepared(record)),
-            keys: register.search_keys_of(record),
+            ready: RefCell::new(register.prepared(&texts)),
+            texts,
+            keys: OnceCell::new(),
         }
+    }
+
+    /// Most records are only compared.
+    fn keys(&self, register: &Register) -> &[i64] {
+        self.keys
+            .get_or_init(|| register.search_keys_of(&self.texts))
     }
 
     /// What the model says of two records, which are not the same one.
@@ -147,6 +157,7 @@ impl<'r> Neighbours<'r> {
             rows: register.rows.read(snapshot),
             keys: register.keys.read(snapshot),
             kept: HashMap::new(),
+            most: MOST_KEPT,
             guest: None,
             keeps: None,
         }
@@ -168,10 +179,10 @@ impl<'r> Neighbours<'r> {
         let (register, mut found) = (self.register, None);
         self.rows.each_of(id, |row| {
             let texts = register.texts.of_row(&row.row());
-            found = Some(Rc::new(Loaded::new(register, &texts)));
+            found = Some(Rc::new(Loaded::new(register, texts)));
             false
         });
-        if self.kept.len() >= MOST_KEPT {
+        if self.kept.len() >= self.most {
             self.kept.clear();
         }
         let found = found?;
@@ -196,7 +207,7 @@ impl<'r> Neighbours<'r> {
             self.register,
             &mut self.keys,
             Seat::Taken(own),
-            &record.keys,
+            record.keys(self.register),
         ) {
             if !self.is_guest(&bytes) {
                 near.extend(self.near(record, bytes, other));
@@ -245,7 +256,12 @@ impl<'r> Neighbours<'r> {
         let (record, own) = (Rc::clone(&guest.record), guest.own.clone());
         self.guest = Some((guest, HashMap::new()));
         let seat = Seat::Wanted(own.as_deref());
-        let others = others(self.register, &mut self.keys, seat, &record.keys);
+        let others = others(
+            self.register,
+            &mut self.keys,
+            seat,
+            record.keys(self.register),
+        );
         let near = others.into_iter();
         let near = near.filter_map(|(bytes, other)| self.near(&record, bytes, other));
         let near: Vec<Near> = near.collect();
@@ -286,7 +302,7 @@ pub fn pending(
 ) -> Result<(bool, Vec<Pending>)> {
     let dirty = dirty_snapshot();
     let mut keys = register.keys.read(dirty);
-    let others = others(register, &mut keys, Seat::Taken(own), &record.keys);
+    let others = others(register, &mut keys, Seat::Taken(own), record.keys(register));
     drop(keys);
     let (mut is_any, mut undecided) = (false, Vec::new());
     let mut rows = register.rows.read(dirty);
@@ -295,7 +311,7 @@ pub fn pending(
         // A row that another transaction is changing is found as it was and as it will be.
         rows.each_of(other.id, |row| {
             inserter = row.inserter().or(inserter);
-            let other = Loaded::new(register, &register.texts.of_row(&row.row()));
+            let other = Loaded::new(register, register.texts.of_row(&row.row()));
             is_near |= record.score(register, &other).probability >= least;
             true
         });

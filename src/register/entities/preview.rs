@@ -38,7 +38,7 @@ fn bloom_register_preview(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let texts = asked
         .iter()
         .map(|value| value.as_deref().map(str::to_owned));
-    let entered = Rc::new(Loaded::new(&register, &texts.collect()));
+    let entered = Rc::new(Loaded::new(&register, texts.collect()));
     let own = register.key_of_object(&object);
     // SAFETY: a function runs with a snapshot.
     let snapshot = unsafe { pg_sys::GetActiveSnapshot() };

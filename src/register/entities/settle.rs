@@ -5,8 +5,9 @@ use linkage::clusters::succession::NOWHERE;
 use pgrx::pg_sys;
 
 use super::super::fill::by_owner;
+use super::super::key_table::KeyWriter;
 use super::super::stored::Register;
-use super::component::{Component, EntityReader, Other, Outcome};
+use super::component::{Component, EntityReader, Other};
 use super::known_pairs;
 use super::neighbours::{Loaded, Neighbours};
 use super::table::EntityTable;
@@ -17,7 +18,7 @@ use pg::row::Row;
 use pg::sql;
 
 /// A snapshot that sees what is committed now, and all that this transaction has done.
-fn now() -> pg_sys::Snapshot {
+pub fn now() -> pg_sys::Snapshot {
     &raw mut pg_sys::SnapshotSelfData
 }
 
@@ -58,7 +59,7 @@ impl Register {
             let entities = self.entities()?;
             if let (false, Some(id)) = (entities.iter().all(is_simple), old.get(self.key_number)) {
                 let mut neighbours = Neighbours::new(self, now());
-                let record = Loaded::new(self, &self.texts.of_row(old));
+                let record = Loaded::new(self, self.texts.of_row(old));
                 let (bytes, _) = self.identity(id);
                 let found = neighbours.of(&bytes, &record, self.least()?);
                 near.extend(found.into_iter().map(|near| near.id));
@@ -113,9 +114,7 @@ impl Register {
                             known_pairs::clear();
                             self.enter_alone(entities, id);
                         }
-                        false => {
-                            self.settle(entities, &[id], Some(id))?;
-                        }
+                        false => self.settle(entities, &[id], id)?,
                     }
                 }
                 entering.end();
@@ -134,7 +133,7 @@ impl Register {
                     if let (Some(old), Some(new)) = (old_id, new_id) {
                         self.rename(entities, old, new);
                     }
-                    self.settle(entities, &seeds, Some(id))?;
+                    self.settle(entities, &seeds, id)?;
                 }
             }
         }
@@ -157,7 +156,7 @@ impl Register {
 
     /// A number that no entity has, also where the sequence is behind the table: sequences are not replicated, and not
     /// restored with the data alone.
-    fn new_entity(&self, entities: &EntityTable) -> i64 {
+    pub fn new_entity(&self, entities: &EntityTable) -> i64 {
         let mut reader = entities.by_entity.read(now());
         loop {
             let (entity, mut is_taken) = (entities.next(0), false);
@@ -199,24 +198,44 @@ impl Register {
     }
 
     /// Finds out what entities there are around these records, and writes what is otherwise than before. What has become
-    /// of them is told, if there is a record that is the cause.
+    /// of them is told, with the record that is the cause.
     ///
     /// Errors: too many records hang together; those of reading values.
     pub fn settle(
         &self,
         entities: &EntityTable,
         seeds: &[pg_sys::Datum],
-        cause: Option<pg_sys::Datum>,
-    ) -> Result<Component> {
+        cause: pg_sys::Datum,
+    ) -> Result<()> {
         // Rows stay where they are from here on.
-        let mut writer = entities.by_key.write();
-        if cause.is_some() {
-            known_pairs::begin(self);
-        }
-        let (component, outcome) = self.look(entities, seeds, cause.is_some())?;
+        let writer = entities.by_key.write();
+        known_pairs::begin(self);
+        let mut neighbours = Neighbours::new(self, now());
+        let lowest = self.entities()?.iter();
+        let lowest = lowest.map(|entities| entities.method.least(entities.least));
+        neighbours.keeps = Some(lowest.fold(f64::INFINITY, f64::min));
+        let mut reader = EntityReader::new(entities, now());
+        let component = Component::gather(&mut neighbours, &mut reader, entities, seeds, None)?;
+        drop((neighbours, reader));
+        self.apply(entities, writer, &component, Some(cause))?;
+        known_pairs::end(self);
+        Ok(())
+    }
+
+    /// Writes what is otherwise than before. It is told if there is a record that is the cause.
+    ///
+    /// Errors: out of memory.
+    pub fn apply(
+        &self,
+        entities: &EntityTable,
+        mut writer: KeyWriter,
+        component: &Component,
+        cause: Option<pg_sys::Datum>,
+    ) -> Result<()> {
+        let outcome = component.outcome(self, entities)?;
         let all = outcome.entities();
         if all.iter().all(|entity| entity.change == "same") {
-            return Ok(component);
+            return Ok(());
         }
         // What this command has written already can be changed by the next one only.
         // SAFETY: a trigger and a function that writes may begin another command.
@@ -245,7 +264,7 @@ impl Register {
         writer.write();
         drop(writer);
         let Some(cause) = cause else {
-            return Ok(component);
+            return Ok(());
         };
         for (entity, &id) in all.iter().zip(&ids) {
             if entity.change == "same" {
@@ -260,30 +279,7 @@ impl Register {
             self.tell(entities, cause, id, (entity.change, entity.size), &others);
         }
         entities.notify();
-        known_pairs::end(self);
-        Ok(component)
-    }
-
-    /// Finds out what entities there are around these records; pairs that are known are taken from [`known_pairs`] if
-    /// `keeps` says so.
-    ///
-    /// Errors: too many records hang together; those of reading values.
-    pub fn look(
-        &self,
-        entities: &EntityTable,
-        seeds: &[pg_sys::Datum],
-        keeps: bool,
-    ) -> Result<(Component, Outcome)> {
-        let mut neighbours = Neighbours::new(self, now());
-        if keeps {
-            let all = self.entities()?.iter();
-            let all = all.map(|entities| entities.method.least(entities.least));
-            neighbours.keeps = Some(all.fold(f64::INFINITY, f64::min));
-        }
-        let mut reader = EntityReader::new(entities, now());
-        let component = Component::gather(&mut neighbours, &mut reader, entities, seeds, None)?;
-        let outcome = component.outcome(self, entities)?;
-        Ok((component, outcome))
+        Ok(())
     }
 
     /// Writes what has become of an entity.
