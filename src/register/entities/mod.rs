@@ -5,7 +5,7 @@
 //! - [`neighbours`]: the records that a record makes pairs with. [`component`]: all that hangs together by such pairs, and
 //!   what entities it makes.
 //! - [`settle`]: what becomes of entities when records change. [`decided`]: when people decide. [`turn`]: two sessions at
-//!   once. [`key_text`]: keys as texts.
+//!   once. [`known_pairs`]: what one record of a statement leaves to the next. [`key_text`]: keys as texts.
 //! - [`preview`]: `bloom_register_preview`. [`how`]: `bloom_entities_how`. [`links`]: what to ask
 //!   people about.
 //!
