@@ -15,9 +15,6 @@ use super::super::stored::Register;
 use super::neighbours::Near;
 use pg::memory::{within, Scratch};
 
-/// With more pairs, some 50 bytes each, all are forgotten.
-const MOST: usize = 1_000_000;
-
 /// For whom and until when pairs are known.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Scope {
@@ -44,7 +41,7 @@ struct Known {
 pg::session_state! {
     static KNOWN: RefCell<Option<Known>> = RefCell::default();
     "pairs of records that hang together" by "record" until "the next command"
-        bytes |known| known.borrow().as_ref().map_or(0, |known| known.count * 50 + known.keys.len() * 150);
+        bytes |known| known.borrow().as_ref().map_or(0, Known::bytes);
 }
 
 impl Scope {
@@ -96,10 +93,12 @@ pub fn changes(register: &Register, old: Option<pg_sys::Datum>, new: Option<pg_s
     };
 }
 
-/// Begins to look at what hangs together with a record that has changed.
+/// Begins to look at what hangs together with a record that has changed. What has no room in `work_mem` is forgotten.
 pub fn begin(register: &Register) {
     let now = Scope::now(register);
-    if with(|known| known.scope == now && known.count <= MOST) == Some(true) {
+    // SAFETY: a setting of this process.
+    let most = unsafe { pg_sys::work_mem } as usize * 1024;
+    if with(|known| known.scope == now && known.bytes() <= most) == Some(true) {
         return;
     }
     clear();
@@ -161,6 +160,11 @@ pub fn put(register: &Register, bytes: &[u8], id: pg_sys::Datum, near: Option<&[
 }
 
 impl Known {
+    /// About.
+    fn bytes(&self) -> usize {
+        self.count * 50 + self.keys.len() * 150
+    }
+
     fn number(&mut self, register: &Register, bytes: &[u8], id: pg_sys::Datum) -> u32 {
         if let Some(&number) = self.numbers.get(bytes) {
             return number;
