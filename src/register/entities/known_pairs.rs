@@ -80,17 +80,20 @@ pub fn changes(register: &Register, old: Option<pg_sys::Datum>, new: Option<pg_s
     let is_same = |old, new| unsafe { register.key_type.is_same(old, new) };
     let is_renamed = old.zip(new).is_some_and(|(old, new)| !is_same(old, new));
     let is_valid = with(|known| known.scope == now);
-    match (is_valid, new.or(old)) {
-        (Some(true), Some(id)) if !is_renamed => with(|known| {
-            let (bytes, _) = register.identity(id);
-            let number = known.number(register, &bytes, id);
-            known.pairs[number as usize] = None;
-            for pairs in known.pairs.iter_mut().flatten().flatten() {
-                pairs.remove(&number);
-            }
-        }),
-        _ => Some(clear()),
+    let Some(id) = new
+        .or(old)
+        .filter(|_| is_valid == Some(true) && !is_renamed)
+    else {
+        return clear();
     };
+    let (bytes, _) = register.identity(id);
+    with(|known| {
+        let number = known.number(register, &bytes, id);
+        known.pairs[number as usize] = None;
+        for pairs in known.pairs.iter_mut().flatten().flatten() {
+            pairs.remove(&number);
+        }
+    });
 }
 
 /// Begins to look at what hangs together with a record that has changed. What has no room in `work_mem` is forgotten.

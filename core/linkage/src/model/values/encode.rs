@@ -6,6 +6,7 @@ use twox_hash::XxHash3_64;
 
 use super::conventions::is_date_of_other_order;
 use super::level::{EQUAL, MISSING, ORDERED, SIMILAR, UNLIKE};
+use super::number::{difference, number};
 use super::reading::sound_of;
 use super::{code, date, digits, words, Kind, Reading};
 use base::Result;
@@ -469,34 +470,6 @@ impl FieldLayout {
             }
         }
     }
-}
-
-/// A number that is finite, of 15 significant digits; zero has one sign.
-fn number(text: &str) -> Option<f64> {
-    let number: f64 = text.trim().parse().ok()?;
-    if !number.is_finite() {
-        return None;
-    }
-    // of so many digits a double precision is sure
-    let number = match text.len() > 15 {
-        true => format!("{number:.14e}").parse().ok()?,
-        false => number,
-    };
-    Some(number + 0.0)
-}
-
-/// Whether a text is a number, or an amount with its currency.
-pub fn is_number(text: &str) -> bool {
-    number(&Reading::Amount.read(text)).is_some()
-}
-
-/// How far two numbers agree, best first, from 0 to 5, by their difference as a share of the greater one.
-fn difference(a: f64, b: f64) -> u8 {
-    let share = (a / 2.0 - b / 2.0).abs() * 2.0 / a.abs().max(b.abs());
-    [0.001, 0.01, 0.05, 0.2, 0.5]
-        .iter()
-        .filter(|&&most| share > most)
-        .count() as u8
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod digits;
 mod encode;
 mod kind;
 mod level;
+mod number;
 mod reading;
 mod row;
 pub mod sketch;
@@ -14,11 +15,12 @@ pub mod things;
 pub mod words;
 
 pub use conventions::{is_plain_date, Conventions, Odd};
-pub use encode::{is_number, Depth, FieldLayout, ReadValue, Value};
+pub use encode::{Depth, FieldLayout, ReadValue, Value};
 pub use kind::Kind;
 pub use level::{
     equal_level, last_level, meaning, more_frequent_from, EQUAL, LEVELS, MISSING, ORDERED, PRESENT,
     SWAPPED, UNLIKE, UNLIKE_LEVELS,
 };
+pub use number::is_number;
 pub use reading::{date_formats, Reading};
 pub use row::RowLayout;
