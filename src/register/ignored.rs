@@ -30,7 +30,8 @@ impl Register {
             match part {
                 JsonPart::Begin => depth += 1,
                 JsonPart::End => depth -= 1,
-                JsonPart::Key(name) if depth == 1 => {
+                // Looking for a column that there is not takes memory of the session.
+                JsonPart::Key(name) if depth == 1 && unknown.len() <= MOST_NAMED => {
                     let name = CString::new(to_database(name)).unwrap_or_default();
                     if catalog::column(self.relation, &name).is_none() {
                         unknown.push(name.into_bytes());

@@ -67,6 +67,10 @@ SELECT count(*) FROM bloom_register_match('people_register', '{}', 0, NULL);
 SET client_min_messages = notice;
 SELECT count(*) FROM bloom_register_match('people_register', '{"Given": "Emil", "last name": "Kowalski", "more": {"surname": "Kowalski"}}', 0, NULL);
 SET client_min_messages = warning;
+-- However many there are, the session does not remember that they are none.
+SELECT sum(used_bytes) AS used FROM pg_backend_memory_contexts WHERE name = 'CacheMemoryContext' \gset
+SELECT count(*) FROM bloom_register_match('people_register', (SELECT jsonb_object_agg('member' || i, i) FROM generate_series(1, 100000) AS i), 0, NULL);
+SELECT sum(used_bytes) - :used < 4000000 AS forgotten FROM pg_backend_memory_contexts WHERE name = 'CacheMemoryContext';
 SELECT round(bits::numeric, 2) AS bits, left(finding, 70) AS finding, reason FROM bloom_register_why('people_register', '7', '10007');
 SELECT reason, finding FROM bloom_register_why('people_register', '221', '30221') WHERE bits IS NULL;
 BEGIN;
