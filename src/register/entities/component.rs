@@ -40,6 +40,16 @@ pub struct Component {
     pub pairs: Vec<(Pair, f64, usize)>,
     /// The newest decision about each pair, by the places of a record and the key of another one.
     decided: Vec<(u32, Vec<u8>, Verdict, i64)>,
+    reach: Reach,
+}
+
+/// Of which records a component is made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// All that hang together with those that it begins with.
+    All,
+    /// Only those that it begins with: what holds an entity together needs no others, which may be thousands.
+    Seeds,
 }
 
 /// Reads a table of entities.
@@ -100,8 +110,8 @@ impl Part {
 }
 
 impl Component {
-    /// What hangs together with these records, and whoever is in an entity with one of it. A guest's pairs are given
-    /// with it.
+    /// What hangs together with these records, and whoever is in an entity with one of it, as far as the reach goes. A
+    /// guest's pairs are given with it.
     ///
     /// Errors: it is too large; those of reading values.
     pub fn gather(
@@ -109,13 +119,14 @@ impl Component {
         reader: &mut EntityReader,
         entities: &EntityTable,
         seeds: &[pg_sys::Datum],
-        guest: Option<SeatedGuest>,
+        (guest, reach): (Option<SeatedGuest>, Reach),
     ) -> Result<Component> {
         let mut component = Component {
             parts: Vec::new(),
             places: HashMap::new(),
             pairs: Vec::new(),
             decided: Vec::new(),
+            reach: Reach::All,
         };
         let least = entities.method.least(entities.least);
         let register = neighbours.register;
@@ -143,6 +154,7 @@ impl Component {
             let (bytes, id) = register.identity(seed);
             component.add(bytes, Some(id));
         }
+        component.reach = reach;
         let (mut at, mut known) = (0, HashSet::new());
         while at < component.parts.len() {
             check_for_interrupts();
@@ -234,6 +246,9 @@ impl Component {
     }
 
     fn add(&mut self, bytes: Vec<u8>, id: Option<pg_sys::Datum>) {
+        if self.reach == Reach::Seeds {
+            return;
+        }
         let place = self.parts.len() as u32;
         if let std::collections::hash_map::Entry::Vacant(free) = self.places.entry(bytes.clone()) {
             free.insert(place);

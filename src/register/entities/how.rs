@@ -10,7 +10,7 @@ use pgrx::{pg_sys, IntoDatum};
 use super::super::find::open;
 use super::super::row::{registers_beside, settings_of};
 use super::super::stored::Register;
-use super::component::{Component, EntityReader};
+use super::component::{Component, EntityReader, Reach};
 use super::create::unknown;
 use super::neighbours::Neighbours;
 use super::table::EntityTable;
@@ -90,7 +90,7 @@ fn bloom_entities_how(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 
 /// What holds an entity together.
 pub struct Held {
-    /// The keys of its records, and maybe of others that hang together with them, as texts.
+    /// The keys of its records, as texts.
     pub texts: Vec<Vec<u8>>,
     /// Its pairs with their bits and searches, the strongest first.
     pub pairs: Vec<(Pair, f64, usize)>,
@@ -112,7 +112,8 @@ impl Held {
         let mut neighbours = Neighbours::new(register, snapshot);
         let mut reader = EntityReader::new(entities, snapshot);
         let members = reader.members(id, register);
-        let component = Component::gather(&mut neighbours, &mut reader, entities, &members, None);
+        let only = (None, Reach::Seeds);
+        let component = Component::gather(&mut neighbours, &mut reader, entities, &members, only);
         let component = component.or_raise();
         let is_in: Vec<bool> = component.parts.iter().map(|part| part.is_of(id)).collect();
         let is_inside = |(pair, ..): &&(Pair, f64, usize)| {

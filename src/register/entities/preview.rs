@@ -6,7 +6,7 @@ use pgrx::{pg_sys, IntoDatum};
 
 use super::super::find::{as_json, open};
 use super::super::stored::Register;
-use super::component::{Component, Entity, EntityReader, Other, SeatedGuest};
+use super::component::{Component, Entity, EntityReader, Other, Reach, SeatedGuest};
 use super::neighbours::{Guest, Loaded, Neighbours};
 use crate::models::{object_of, record};
 use pg::entry;
@@ -66,12 +66,13 @@ fn bloom_register_preview(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             was.iter()
                 .flat_map(|(entity, _)| reader.members(*entity, &register)),
         );
-        let guest = Some(SeatedGuest {
+        let guest = SeatedGuest {
             own: bytes,
             text: own.map_or(Vec::new(), |id| register.text_of(id)),
             was,
             near,
-        });
+        };
+        let guest = (Some(guest), Reach::All);
         let component = Component::gather(&mut neighbours, &mut reader, entities, &seeds, guest);
         let outcome = component.or_raise().outcome(&register, entities).or_raise();
         let all = outcome.entities();
