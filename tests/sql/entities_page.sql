@@ -76,6 +76,13 @@ CREATE TABLE nobody (LIKE source, PRIMARY KEY (id));
 SELECT bloom_register_create(model, 'nobody', 'id') FROM fitted;
 SELECT bloom_entities_create('nobody_register', 'no_ent');
 SELECT page ~ 'There are no entities' AS none, jsonb_array_length(data(page)->'pairs') AS pairs FROM bloom_report_pairs('no_ent', 'nobody', 'id') AS page;
+-- Pairs have nothing to do with what looks like a register beside them.
+CREATE TABLE copied AS TABLE person_register;
+UPDATE copied SET entities = '5';
+CREATE TABLE found AS SELECT a, b, value AS probability FROM pair;
+SELECT jsonb_array_length(data(page)->'pairs') = (SELECT count(*) FROM pair) AS shown FROM bloom_report_pairs('found', 'person', 'id') AS page;
+SELECT count(*) > 0 AS asked FROM bloom_review_queue('found', 5000);
+DROP TABLE copied;
 -- Errors.
 SELECT bloom_report_pairs('ent', 'nobody', 'id');
 SELECT bloom_report_pairs('ent', 'person', 'phone');

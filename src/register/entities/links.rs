@@ -13,7 +13,7 @@ use crate::pairs::decisions::Decisions;
 use pg::error::OrRaise;
 use pg::memory::in_scratch;
 use pg::session::Session;
-use pg::{check_for_interrupts, progress, sql};
+use pg::{catalog, check_for_interrupts, progress, sql};
 
 /// A pair that alone holds two parts of an entity together.
 pub struct Link {
@@ -76,6 +76,8 @@ impl ReadableEntities {
     ///
     /// Errors: the caller may not read the records.
     pub fn find(oid: pg_sys::Oid) -> Option<ReadableEntities> {
+        // What has pairs does not wait for registers beside it, and whatever is wrong with one of them is not its concern.
+        catalog::column(oid, c"entity")?;
         let (register, place) = open_entities(register_of(oid)?, oid);
         Some(ReadableEntities { register, place })
     }
