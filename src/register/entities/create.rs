@@ -17,7 +17,7 @@ use super::super::fill::without_row_security;
 use super::super::key_table::{KeyWriter, TOGETHER};
 use super::super::row::{settings_of, tables_of};
 use super::super::stored::Register;
-use super::component::{Component, EntityReader};
+use super::component::{Component, EntityReader, Reach};
 use super::neighbours::Neighbours;
 use super::settle::now;
 use super::table::{EntityTable, Settings, CHANGES};
@@ -387,8 +387,14 @@ impl Register {
                         return;
                     }
                     let mut gather = || {
-                        Component::gather(&mut neighbours, &mut reader, entities, &[id], None)
-                            .or_raise()
+                        Component::gather(
+                            &mut neighbours,
+                            &mut reader,
+                            entities,
+                            &[id],
+                            (None, Reach::All),
+                        )
+                        .or_raise()
                     };
                     let mut component = gather();
                     match &mut *alone {

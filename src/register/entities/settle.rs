@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 use super::super::fill::by_owner;
 use super::super::key_table::KeyWriter;
 use super::super::stored::Register;
-use super::component::{Component, EntityReader, Other};
+use super::component::{Component, EntityReader, Other, Reach};
 use super::known_pairs;
 use super::neighbours::{Loaded, Neighbours};
 use super::table::EntityTable;
@@ -215,7 +215,13 @@ impl Register {
         let lowest = lowest.map(|entities| entities.method.least(entities.least));
         neighbours.keeps = Some(lowest.fold(f64::INFINITY, f64::min));
         let mut reader = EntityReader::new(entities, now());
-        let component = Component::gather(&mut neighbours, &mut reader, entities, seeds, None)?;
+        let component = Component::gather(
+            &mut neighbours,
+            &mut reader,
+            entities,
+            seeds,
+            (None, Reach::All),
+        )?;
         drop((neighbours, reader));
         self.apply(entities, writer, &component, Some(cause))?;
         known_pairs::end(self);
