@@ -263,6 +263,9 @@ impl ReadyModel {
 mod tests {
     use super::*;
     use crate::model::tests::people;
+    use crate::model::values::{Kind, Reading};
+    use crate::model::FieldModel;
+    use proptest::prelude::*;
 
     #[test]
     fn records_follow_the_pairs() {
@@ -276,6 +279,117 @@ mod tests {
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let error = records(&model, Some(bad)).unwrap_err();
             assert!(error.message().ends_with(" is out of range"));
+        }
+    }
+
+    /// Fields of every kind, as they are and with readings. The first two are names that may have changed places.
+    fn of_all_kinds() -> MatchModel {
+        let mut model = people();
+        let of = [
+            (Kind::Name, Some("double_metaphone")),
+            (Kind::Name, Some("double_metaphone")),
+            (Kind::Text, None),
+            (Kind::Text, Some("mailbox")),
+            (Kind::Date, None),
+            (Kind::Date, Some("DD.MM.YYYY")),
+            (Kind::Day, None),
+            (Kind::Phone, None),
+            (Kind::Phone, Some("DE")),
+            (Kind::Number, None),
+            (Kind::Number, Some("amount")),
+            (Kind::Email, None),
+            (Kind::Code, None),
+        ];
+        let field = |(kind, reading): (Kind, Option<&str>)| {
+            let reading = reading.map(|name| Reading::of_name(kind, name).unwrap());
+            let layout = FieldLayout::new(kind, 12).unwrap().with_reading(reading);
+            FieldModel {
+                frequent: vec![(layout.normal("1990-01-02").unwrap(), 0.05)],
+                layout,
+                ..model.fields[0].clone()
+            }
+        };
+        model.fields = of.map(field).into();
+        model.swap = Some([0, 1]);
+        model
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        const ALL: [&str; 24] = [
+            "",
+            " ",
+            "--",
+            "anna",
+            "ANNA ",
+            "anan",
+            "berger",
+            "bergr",
+            "Müller",
+            "mueller",
+            "1990-01-02",
+            "19900102",
+            "02.01.1990",
+            "1990-02-01",
+            "31.02.1990",
+            "infinity",
+            "unknown",
+            "030/1234567",
+            "+49 30 1234567",
+            "1234",
+            "10.0",
+            "EUR 10,00",
+            "a.b@x.example",
+            "A.B+z@gmail.com",
+        ];
+        let known = || prop::sample::select(ALL.to_vec());
+        prop_oneof![
+            6 => known().prop_map(str::to_owned),
+            1 => (known(), known()).prop_map(|(a, b)| a.to_owned() + b),
+            1 => (known(), 100..200usize).prop_map(|(a, n)| a.to_owned() + &"x".repeat(n)),
+            1 => "[0-9a-z@.é -]{0,12}",
+        ]
+    }
+
+    proptest! {
+        /// Each step has a new record on one side; what is left of those before makes no difference.
+        #[test]
+        fn levels_are_those_of_whole_rows(
+            steps in prop::collection::vec(
+                (0..2usize, any::<bool>(), prop::collection::vec(prop::option::of(text()), 13), any::<u16>()),
+                1..30,
+            )
+        ) {
+            let model = of_all_kinds();
+            let (layout, levels) = (model.layout(), FrequentLevels::new(&model));
+            let ready = ReadyModel::new(model);
+            let whole = |texts: &[Option<String>]| {
+                let mut row = vec![0; layout.words()];
+                for (k, text) in texts.iter().enumerate() {
+                    let text = text.as_deref().unwrap_or_default();
+                    let value = layout.write(&mut row, k, text, &mut Vec::new()).unwrap();
+                    layout.set_level(&mut row, k, levels.level(k, value.identity));
+                }
+                row
+            };
+            let mut texts = [vec![None; 13], vec![None; 13]];
+            let mut records = [ReadyRecord::default(), ReadyRecord::default()];
+            for (record, texts) in records.iter_mut().zip(&texts) {
+                ready.prepare(record, texts, None).unwrap();
+            }
+            for (side, is_beside, mut new, same) in steps {
+                // Some values are those of the other record, and some names are those of its other name.
+                for k in (0..13).filter(|k| same >> k & 1 != 0) {
+                    new[k].clone_from(&texts[1 - side][if k < 2 && same >> 13 != 0 { 1 - k } else { k }]);
+                }
+                texts[side] = new;
+                let [a, b] = &mut records;
+                let (this, other) = if side == 0 { (a, b) } else { (b, a) };
+                ready.prepare(this, &texts[side], is_beside.then_some(&*other)).unwrap();
+                let [x, y] = [&texts[0], &texts[1]].map(|texts| whole(texts));
+                let batch = layout.pattern(&x, &y);
+                prop_assert_eq!(layout.pattern(&y, &x), batch);
+                prop_assert_eq!(ready.compare(this, other).unwrap(), batch, "{:?}", texts);
+            }
         }
     }
 }
