@@ -203,6 +203,11 @@ pub struct KeyReader {
     table: OpenRelation,
 }
 
+/// A snapshot that sees what is committed now, and all that this transaction has done.
+pub fn now() -> pg_sys::Snapshot {
+    &raw mut pg_sys::SnapshotSelfData
+}
+
 /// A snapshot that sees what is not committed, too, and says who has written it; as long as the memory of the call.
 pub fn dirty_snapshot() -> pg_sys::Snapshot {
     // SAFETY: the snapshot is zeroed but for its type, as InitDirtySnapshot() leaves it.

@@ -1,14 +1,14 @@
 //! Rows that a guard lets pass before they are in the table, as one that skips does.
 //!
 //! The register's own trigger fires when the statement ends, so rows of one statement would not find each other. The row that
-//! was let pass last is in the table when the next one comes: then its keys are added, and the register's trigger finds them
-//! there.
+//! was let pass last is in the table when the next one comes: then it is kept, and the register's trigger finds that it is.
 
 use std::cell::RefCell;
 
 use base::Result;
 use pgrx::pg_sys;
 
+use super::key_table::now;
 use super::stored::Register;
 use pg::memory::within;
 use pg::row::Row;
@@ -29,9 +29,9 @@ pg::session_state! {
 }
 
 impl Register {
-    /// Adds the keys of the row that was let pass last, if it is in the table, and remembers this one.
+    /// Keeps the row that was let pass last, if it is in the table, and remembers this one.
     ///
-    /// Errors: those of reading values.
+    /// Errors: those of [`Register::keep_row`].
     pub fn let_pass(&self, row: &Row) -> Result<()> {
         // SAFETY: a trigger runs in a transaction that may write.
         let transaction = unsafe { pg_sys::GetTopFullTransactionId() }.value;
@@ -41,9 +41,15 @@ impl Register {
             Some(passed.swap_remove(place))
         });
         if let Some(before) = before {
-            for keys in self.keys_of_id(before.id)? {
-                self.add_keys(&keys, before.id);
-            }
+            let mut kept = Ok(());
+            let mut rows = self.rows.read(now());
+            rows.each_of(before.id, |row| {
+                let row = row.row();
+                kept = self.keep_row(&row, &self.keys_of(&self.texts.of_row(&row)));
+                false
+            });
+            drop(rows);
+            kept?;
             if !self.key_type.by_value {
                 // SAFETY: a copy that was made below, in this transaction.
                 unsafe { pg_sys::pfree(before.id.cast_mut_ptr()) };

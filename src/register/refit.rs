@@ -13,6 +13,7 @@ use pgrx::{pg_sys, IntoDatum};
 use super::check::open_locked;
 use super::create::{check_owner, check_snapshot, count_records, int4s, regtypes, types_of};
 use super::fill::{by_owner, each_block, each_record, without_row_security, BlockWriter};
+use super::key_table::now;
 use super::options::{members, records};
 use super::prefix;
 use super::refit_sample::{Sample, Sampled};
@@ -281,11 +282,9 @@ impl Refit {
             let delete = sql!("DELETE FROM {table} WHERE (key OPERATOR(pg_catalog.&) 63)::pg_catalog.int4 OPERATOR(pg_catalog.=) ANY ($1)");
             by_owner(&self.was, table, |session| session.run(&delete, &[gone]));
         }
-        // A constant of the server's, which sees what this command has done, too.
-        let now = &raw mut pg_sys::SnapshotSelfData;
         let mut writes = apply.then(|| {
             let blocks = BlockWriter::new(&self.now, keys.ids);
-            (self.was.keys.read(now), self.was.keys.write(), blocks)
+            (self.was.keys.read(now()), self.was.keys.write(), blocks)
         });
         each_block(&self.now, keys.sort, |key, records| {
             let (most, number) = (self.now.most_of(key) as usize, search_of(key as u64));

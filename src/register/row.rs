@@ -11,6 +11,7 @@ use pgrx::PgSqlErrorCode::{
 use pgrx::{pg_sys, FromDatum};
 
 use super::entities::Settings;
+use super::key_table::now;
 use super::options::Options;
 use crate::models::{known_model_of, KnownModel};
 use pg::catalog;
@@ -133,11 +134,8 @@ impl<'t> FirstRow<'t> {
 
     /// Whether it is the newest version, as far as that is committed.
     fn is_live(&self) -> bool {
-        // SAFETY: the slot holds a row of the table, which is open. SnapshotSelf is a constant of the server's.
-        unsafe {
-            let now = &raw mut pg_sys::SnapshotSelfData;
-            pg_sys::table_tuple_satisfies_snapshot(self.table.pointer(), self.slot, now)
-        }
+        // SAFETY: the slot holds a row of the table, which is open.
+        unsafe { pg_sys::table_tuple_satisfies_snapshot(self.table.pointer(), self.slot, now()) }
     }
 
     /// How often all keys of the register have been written at once.
@@ -320,7 +318,7 @@ pub fn filled_statement(register: pg_sys::Oid) -> pg::sql::Sql {
 /// Errors: it is no register.
 pub fn settings_of(oid: pg_sys::Oid) -> Vec<Settings> {
     let table = open_register(oid);
-    let row = FirstRow::of(&table, &raw mut pg_sys::SnapshotSelfData);
+    let row = FirstRow::of(&table, now());
     row.map_or(Vec::new(), |row| row.settings(oid))
 }
 

@@ -15,7 +15,7 @@ use std::ffi::CStr;
 use std::rc::Rc;
 
 use super::fill::empty;
-use super::key_table::dirty_snapshot;
+use super::key_table::{dirty_snapshot, now};
 use super::row::Version;
 use super::stored::Register;
 use pg::entry;
@@ -286,9 +286,8 @@ impl Register {
     }
 
     /// The keys of each row that has this key in the table now: there is one at most.
-    pub fn keys_of_id(&self, id: pg_sys::Datum) -> Result<Vec<Vec<i64>>> {
-        // SAFETY: a constant of the server's, which sees what this command has done, too.
-        let mut reader = self.rows.read(unsafe { now() });
+    fn keys_of_id(&self, id: pg_sys::Datum) -> Result<Vec<Vec<i64>>> {
+        let mut reader = self.rows.read(now());
         let mut found = Vec::new();
         reader.each_of(id, |row| {
             found.push(self.of_row(&row.row()).map(|(_, keys)| keys));
@@ -370,8 +369,7 @@ impl Register {
         if keys.is_empty() {
             return;
         }
-        // SAFETY: a constant of the server's, which sees what this command has done, too.
-        let mut reader = self.keys.read(unsafe { now() });
+        let mut reader = self.keys.read(now());
         let writer = self.keys.write();
         for &key in keys {
             let mut found = Vec::new();
@@ -388,9 +386,8 @@ impl Register {
     }
 
     /// Adds keys of a record where they are missing, and says how many; closes the blocks that have as many others as they may have records.
-    pub fn add_keys(&self, keys: &[i64], id: pg_sys::Datum) -> usize {
-        // SAFETY: as above.
-        let mut reader = self.keys.read(unsafe { now() });
+    fn add_keys(&self, keys: &[i64], id: pg_sys::Datum) -> usize {
+        let mut reader = self.keys.read(now());
         let mut missing = Vec::new();
         for &key in keys {
             let (most, mut others) = (self.most_of(key), 0);
@@ -440,12 +437,4 @@ impl Register {
         writer.write();
         added
     }
-}
-
-/// A snapshot that sees what is committed now, and all that this transaction has done.
-///
-/// # Safety
-/// It is used in a transaction.
-unsafe fn now() -> pg_sys::Snapshot {
-    &raw mut pg_sys::SnapshotSelfData
 }

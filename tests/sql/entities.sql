@@ -268,6 +268,16 @@ INSERT INTO person VALUES (70001, 'Rosalinde', 'Siebenschein', '1899-12-31');
 UPDATE person SET dob = '1899-12-30' WHERE id = 70001;
 SELECT * FROM differ() WHERE n > 0;
 SELECT change, size FROM ent_changes WHERE key = 70001;
+-- One that skips has the rows of a statement find each other, by whom entities are kept then.
+DROP TRIGGER person_id_guard ON person;
+SELECT bloom_register_guard('person_register', 0.9, 'skip');
+INSERT INTO person SELECT id + 71000 + 1000 * n, given, surname, dob, city, phone FROM source, generate_series(1, 2) AS n WHERE id BETWEEN 41 AND 60;
+INSERT INTO person SELECT 74000 + n, 'Adelgunde', 'Hinterleitner', date '1899-11-10' + n % 2, 'Graz' FROM generate_series(1, 6) AS n ON CONFLICT (id) DO UPDATE SET city = 'Ulm';
+INSERT INTO person SELECT 74000 + n, 'Adelgunde', 'Hinterleitner', date '1899-12-10' + n % 2, 'Bonn' FROM generate_series(1, 6) AS n ON CONFLICT (id) DO UPDATE SET city = 'Ulm', dob = excluded.dob;
+SELECT id, city, dob FROM person WHERE id BETWEEN 71000 AND 75000 AND surname = 'Hinterleitner' ORDER BY id;
+SELECT count(*) FROM person WHERE id BETWEEN 71000 AND 74000;
+SELECT * FROM differ() WHERE n > 0;
+SELECT finding, number FROM bloom_register_check('person_register') WHERE finding LIKE 'keys %';
 -- Mending the register opens blocks, and entities follow.
 INSERT INTO person SELECT 80000 + i, 'Anna', 'Kowalski', date '1920-01-01' + i * 400 FROM generate_series(1, 14) AS i;
 DELETE FROM person WHERE id BETWEEN 80003 AND 80014;

@@ -14,12 +14,11 @@ use super::super::create::{
     check_free, check_owner, check_snapshot, grant_reading, relation_of, suffixed,
 };
 use super::super::fill::without_row_security;
-use super::super::key_table::{KeyWriter, TOGETHER};
+use super::super::key_table::{now, KeyWriter, TOGETHER};
 use super::super::row::{settings_of, tables_of};
 use super::super::stored::Register;
 use super::component::{Component, EntityReader, Reach};
 use super::neighbours::Neighbours;
-use super::settle::now;
 use super::table::{EntityTable, Settings, CHANGES};
 use super::turn::join;
 use crate::clusters::Method;

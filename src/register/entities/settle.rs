@@ -5,7 +5,7 @@ use linkage::clusters::succession::NOWHERE;
 use pgrx::pg_sys;
 
 use super::super::fill::by_owner;
-use super::super::key_table::KeyWriter;
+use super::super::key_table::{now, KeyWriter};
 use super::super::stored::Register;
 use super::component::{Component, EntityReader, Other, Reach};
 use super::known_pairs;
@@ -16,11 +16,6 @@ use crate::clusters::Method;
 use pg::function::rows::text_datum;
 use pg::row::Row;
 use pg::sql;
-
-/// A snapshot that sees what is committed now, and all that this transaction has done.
-pub fn now() -> pg_sys::Snapshot {
-    &raw mut pg_sys::SnapshotSelfData
-}
 
 /// A change that has begun, of which the register's keys do not know yet.
 pub enum Begun<'r> {
