@@ -173,6 +173,7 @@ fn scan_unicode(
         let mut end = rest.len();
         let mut chars = rest.char_indices().skip(1).peekable();
         while let Some((at, c)) = chars.next() {
+            ticker.step();
             if c < FIRST_MARK && chars.peek().is_none_or(|&(_, next)| next < FIRST_MARK) {
                 end = at;
                 break;
