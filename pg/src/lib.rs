@@ -32,6 +32,7 @@ pub mod reserve;
 pub mod row;
 pub mod session;
 pub mod session_state;
+pub mod snapshot;
 pub mod sql;
 pub mod team;
 pub mod tid;

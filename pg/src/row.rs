@@ -7,6 +7,7 @@ use std::ops::Deref;
 use pgrx::{pg_sys, PgMemoryContexts};
 
 use crate::ffi;
+use crate::snapshot::now;
 
 /// A row in a slot. In a BEFORE trigger it has its stored generated columns too, which PostgreSQL computes only after
 /// such triggers.
@@ -197,26 +198,21 @@ pub fn is_of_this_transaction(row: &Row) -> bool {
 
 /// Whether this version of the row is still the newest.
 pub fn is_live(row: &Row) -> bool {
-    // SAFETY: the slot holds a version of a row of the table. SnapshotSelf is a constant of the server's.
-    unsafe {
-        let snapshot = &raw mut pg_sys::SnapshotSelfData;
-        is_foreign(row) || pg_sys::table_tuple_satisfies_snapshot(row.table, row.slot, snapshot)
-    }
+    // SAFETY: the slot holds a version of a row of the table.
+    unsafe { is_foreign(row) || pg_sys::table_tuple_satisfies_snapshot(row.table, row.slot, now()) }
 }
 
 /// The newest version of a row; `None` if the row is deleted, or now in another partition. Its table is not foreign,
 /// and stays open as long as the result lives.
 pub fn newest(row: &Row) -> Option<FetchedRow> {
-    // SAFETY: the table is open and keeps rows with tids, of which the slot holds one. SnapshotSelf is a constant of
-    // the server's.
+    // SAFETY: the table is open and keeps rows with tids, of which the slot holds one.
     unsafe {
-        let snapshot = &raw mut pg_sys::SnapshotSelfData;
         let mut tid = (*row.slot).tts_tid;
-        let scan = ffi::table_beginscan_tid(row.table, snapshot);
+        let scan = ffi::table_beginscan_tid(row.table, now());
         ffi::table_tuple_get_latest_tid(scan, &mut tid);
         ffi::table_endscan(scan);
         let newest = FetchedRow::none(row.table);
-        ffi::table_tuple_fetch_row_version(row.table, &mut tid, snapshot, newest.slot)
+        ffi::table_tuple_fetch_row_version(row.table, &mut tid, now(), newest.slot)
             .then_some(newest)
     }
 }

@@ -105,7 +105,7 @@ fn notify_of_recall(register: &Register) {
     )
     .detail(format!(
         "The fit has estimated it by the pairs that they found in {fitted} records, and nobody has seen what they miss: it is \
-         rather too much than too little."
+         rather too much than too little. Of what they find the guard stops what is as probable as it asks for."
     ))
     .send(PgLogLevel::NOTICE);
 }

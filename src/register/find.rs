@@ -12,7 +12,7 @@ use super::key_table::KeyReader;
 use super::stored::Register;
 use super::texts::RecordTexts;
 use crate::models::{min_probability, object_of, reading_fields, record};
-use pg::catalog::privileges::{current_user, may_select};
+use pg::catalog::privileges::{current_user, has_policies_for, may_select};
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
@@ -66,12 +66,14 @@ fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         // SAFETY: it is an object, or that was an error.
         unsafe { register.tell_of_unknown(json) };
     }
-    let own = register.own_key(&object);
+    // What is no key is that of no record.
+    let own = register.key_in(&object).and_then(Result::ok);
+    let own = own.map(|id| register.identity(id).0);
     let most = limit.map_or(usize::MAX, |limit| limit as usize);
     if arguments.datum(4).is_some() && arguments.boolean(4) {
         let Some(begun) = register.begun(&asked, own.as_deref()) else {
             // It would tell of rows that are hidden.
-            if !register.hides_rows() {
+            if !has_policies_for(register.relation, current_user()) {
                 register.tell_more(&asked);
             }
             return NewValue(pg_sys::Datum::null());
@@ -168,20 +170,15 @@ impl Register {
         self.of.scorer.score(pattern.or_raise())
     }
 
-    /// The member of a record that is the register's key, as JSON writes it.
-    fn own_key(&self, object: &pg::values::jsonb::JsonObject<'_>) -> Option<Vec<u8>> {
-        let member = object.member(self.key.name.to_bytes()).ok()??;
-        Some(pg::values::text::to_database(&member))
-    }
-
     /// The records with which the searches bring together what has these keys, as the calling query sees them, and as far
-    /// as the caller may, without the one whose key JSON writes like `own`.
+    /// as the caller may, without the one whose key has the bytes `own`.
     ///
     /// Errors: those of reading the table.
     pub fn candidates(&self, keys: &[i64], own: Option<&[u8]>) -> Vec<Candidate> {
         // SAFETY: a function runs with a snapshot.
         let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
-        let ids = self.brought_together(&mut self.read_keys(snapshot), keys);
+        let mut ids = self.brought_together(&mut self.read_keys(snapshot), keys);
+        own.and_then(|own| ids.remove(own));
         if ids.is_empty() {
             return Vec::new();
         }
@@ -190,9 +187,6 @@ impl Register {
         let keys = unsafe { self.key_type.array(&mut values) };
         let mut found = Vec::with_capacity(ids.len());
         let candidate = |row: QueryRow<'_>| {
-            if own.is_some() && row.bytes(1).is_some_and(|json| Some(json.bytes()) == own) {
-                return None;
-            }
             let key = row.datum(0)?;
             // SAFETY: of the key's type; the copy is in one piece.
             let bytes = unsafe { self.key_type.bytes(&self.key_type.copy(key)).to_vec() };
@@ -200,19 +194,19 @@ impl Register {
             Some(Candidate {
                 id,
                 search,
-                record: self.texts.of_query(row, 2),
+                record: self.texts.of_query(row, 1),
             })
         };
         let (session, plan) = (Session::begin(true), self.fetch_plan(keys.0));
         reading_fields(|| {
-            let rows = plan.run(&session, [keys.1, own.is_some().into()]);
+            let rows = plan.run(&session, [keys.1]);
             found.extend(rows.into_iter().filter_map(candidate));
         });
         found
     }
 
-    /// Reads the records of an array of keys, as the caller may: the key, the key as JSON if that is wanted, and the columns.
-    fn fetch_plan(&self, array: pg_sys::Oid) -> Rc<SavedPlan<2>> {
+    /// Reads the records of an array of keys, as the caller may: the key, and the columns.
+    fn fetch_plan(&self, array: pg_sys::Oid) -> Rc<SavedPlan<1>> {
         // The statement names the table, which may have another name than when it was planned.
         let name = catalog::quoted(self.relation);
         if let Some((_, plan)) = (self.fetch.borrow().as_ref()).filter(|(known, _)| *known == name)
@@ -221,12 +215,10 @@ impl Register {
         }
         let (key, columns) = (&self.key.name, self.texts.select());
         let only = Sql::new("").only(self.relation);
-        let json = sql!("pg_catalog.to_jsonb({key})");
         let query = sql!(
-            "SELECT {key}, CASE WHEN $2 THEN {json} OPERATOR(pg_catalog.#>>) ARRAY[]::pg_catalog.text[] END, \
-            {columns} FROM {only} AS r WHERE {key} OPERATOR(pg_catalog.=) ANY ($1)"
+            "SELECT {key}, {columns} FROM {only} AS r WHERE {key} OPERATOR(pg_catalog.=) ANY ($1)"
         );
-        let plan = Rc::new(SavedPlan::new(query, [array, pg_sys::BOOLOID]));
+        let plan = Rc::new(SavedPlan::new(query, [array]));
         let before = self.fetch.replace(Some((name, Rc::clone(&plan))));
         // Freeing a plan calls the server, so it is done when nothing is borrowed.
         drop(before);

@@ -10,6 +10,7 @@ use pg::memory::within;
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::row::Row;
+use pg::snapshot::as_dirty;
 use pg::visibility::VisibilityMap;
 use pg::{check_for_interrupts, ffi};
 
@@ -203,21 +204,6 @@ pub struct KeyReader {
     table: OpenRelation,
 }
 
-/// A snapshot that sees what is committed now, and all that this transaction has done.
-pub fn now() -> pg_sys::Snapshot {
-    &raw mut pg_sys::SnapshotSelfData
-}
-
-/// A snapshot that sees what is not committed, too, and says who has written it; as long as the memory of the call.
-pub fn dirty_snapshot() -> pg_sys::Snapshot {
-    // SAFETY: the snapshot is zeroed but for its type, as InitDirtySnapshot() leaves it.
-    unsafe {
-        let dirty: pg_sys::Snapshot = pg_sys::palloc0(size_of::<pg_sys::SnapshotData>()).cast();
-        (*dirty).snapshot_type = pg_sys::SnapshotType::SNAPSHOT_DIRTY;
-        dirty
-    }
-}
-
 /// A row that was found.
 pub struct FoundRow {
     slot: *mut pg_sys::TupleTableSlot,
@@ -240,11 +226,10 @@ impl FoundRow {
         (!null).then_some(value)
     }
 
-    /// The snapshot, if it is a [`dirty_snapshot`], which says of the row that it has seen last who changes it.
+    /// The snapshot, if it is a dirty one, which says of the row that it has seen last who changes it.
     fn dirty(&self) -> Option<*mut pg_sys::SnapshotData> {
         // SAFETY: a snapshot lives as long as the scan.
-        let of_type = unsafe { (*self.snapshot).snapshot_type };
-        (of_type == pg_sys::SnapshotType::SNAPSHOT_DIRTY).then_some(self.snapshot)
+        unsafe { as_dirty(self.snapshot) }
     }
 
     /// The transaction that enters it, if that has not ended and is another one.
@@ -295,7 +280,8 @@ impl KeyReader {
     }
 
     /// The second column of the next row that the snapshot sees. `None` at the end. It is valid until the next row is asked
-    /// for. A dirty snapshot learns who enters the row, but not who deletes it.
+    /// for. A dirty snapshot learns who enters the row, but not who deletes it. Serializable transactions lock no page of
+    /// keys that all see: they read the records that keys lead to, and whoever takes a key away changes its record.
     pub fn next_seen(&mut self) -> Option<Option<pg_sys::Datum>> {
         loop {
             let id = self.next_entry()?;

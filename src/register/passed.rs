@@ -8,10 +8,10 @@ use std::cell::RefCell;
 use base::Result;
 use pgrx::pg_sys;
 
-use super::key_table::now;
 use super::stored::Register;
 use pg::memory::within;
 use pg::row::Row;
+use pg::snapshot::now;
 
 /// The row of a register that was let pass last.
 #[derive(Clone, Copy)]

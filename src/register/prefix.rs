@@ -134,7 +134,7 @@ pub struct Begun {
 
 impl Register {
     /// The records whose names begin as those of `typed` do, the ones first of which most is typed, and then by key. `None`
-    /// if too many begin so. The one whose key JSON writes like `own` is left out.
+    /// if too many begin so. The one whose key has the bytes `own` is left out.
     ///
     /// Errors: the register has no keys of beginnings.
     pub fn begun<T: AsRef<str>>(

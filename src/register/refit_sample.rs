@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use pgrx::pg_sys;
 
 use super::fill::without_row_security;
-use super::key_table::now;
 use super::stored::Register;
 use super::texts::RecordTexts;
 use crate::models::reading_fields;
 use pg::session::{QueryRow, Session};
+use pg::snapshot::now;
 use pg::sql;
 use pg::sql::Sql;
 

@@ -11,7 +11,6 @@ use pgrx::PgSqlErrorCode::{
 use pgrx::{pg_sys, FromDatum};
 
 use super::entities::Settings;
-use super::key_table::now;
 use super::options::Options;
 use crate::models::{known_model_of, KnownModel};
 use pg::catalog;
@@ -19,6 +18,7 @@ use pg::error::{raise, sql_error};
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::Session;
+use pg::snapshot::now;
 use pg::values::jsonb::json_text;
 use pg::{ffi, sql};
 

@@ -70,7 +70,7 @@ pub struct Register {
     pub settings: Vec<Settings>,
     entities: OnceCell<Vec<EntityTable>>,
     /// How candidates are read, and under which name of the table that was planned.
-    pub fetch: RefCell<Option<(CString, Rc<SavedPlan<2>>)>>,
+    pub fetch: RefCell<Option<(CString, Rc<SavedPlan<1>>)>>,
 }
 
 /// A register that was used.

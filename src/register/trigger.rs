@@ -15,7 +15,6 @@ use std::ffi::CStr;
 use std::rc::Rc;
 
 use super::fill::empty;
-use super::key_table::{dirty_snapshot, now};
 use super::row::Version;
 use super::stored::Register;
 use pg::entry;
@@ -25,6 +24,7 @@ use pg::function::trigger::{protocol_violated, TriggerCall};
 use pg::message::words;
 use pg::relation;
 use pg::row::{is_live, newest, Row};
+use pg::snapshot::{dirty, now};
 use pg::tid::Tid;
 use pg::values::varlena::{is_same_value, NewValue};
 
@@ -329,7 +329,7 @@ impl Register {
         keys: &[i64],
         own: Option<pg_sys::Datum>,
     ) -> (Vec<pg_sys::Datum>, Vec<i64>) {
-        let mut reader = self.keys.read(dirty_snapshot());
+        let mut reader = self.keys.read(dirty());
         let (mut ids, mut open) = (Vec::new(), Vec::new());
         for &key in keys {
             let (before, mut is_open) = (ids.len(), true);

@@ -314,6 +314,20 @@ INSERT INTO padded SELECT 'b' || id, given, surname, dob, city, phone FROM peopl
 SELECT bloom_register_create(model, 'padded', 'id') FROM fitted;
 SELECT count(*) > 200 AS both_ways FROM padded AS p, bloom_register_match('padded_register', p, 0.9) AS m WHERE rtrim(substr(m.key, 2)) = substr(p.id, 2);
 SELECT reason, bits > 0 AS for FROM bloom_register_why('padded_register', 'a7', 'b7') LIMIT 1;
+-- Whoever has the key that a record gives is not found by it, however the record and the session write that.
+CREATE TABLE moments (id timestamptz PRIMARY KEY, given text, surname text, dob date, city text, phone text);
+SELECT bloom_register_create(model, 'moments', 'id') FROM fitted;
+INSERT INTO moments VALUES ('2020-01-05 12:00+00', 'Emil', 'Einmalig', '1931-01-01'), ('2020-01-06 12:00+00', 'Emil', 'Einmalig', '1931-01-01');
+BEGIN;
+SET LOCAL TimeZone = 'Asia/Tokyo';
+SET LOCAL DateStyle = 'German';
+SELECT m.id::date AS own, left(o.key, 10) AS other FROM moments AS m, bloom_register_match('moments_register', m) AS o ORDER BY 1;
+SELECT left(key, 10) AS key FROM bloom_register_match('moments_register', '{"id": "2020-01-05T14:00:00+02:00", "given": "Emil", "surname": "Einmalig", "dob": "1931-01-01"}'::jsonb);
+ROLLBACK;
+INSERT INTO padded VALUES ('c', 'Emil', 'Einmalig', '1931-01-01'), ('d', 'Emil', 'Einmalig', '1931-01-01');
+SELECT own, key FROM unnest('{c,"c    ","c        ",cccccc,null}'::text[]) AS own, bloom_register_match('padded_register', jsonb_build_object('id', own, 'given', 'Emil', 'surname', 'Einmalig', 'dob', '1931-01-01')) ORDER BY 1, 2;
+INSERT INTO domains VALUES (55, 'Emil', 'Einmalig', '1931-01-01');
+SELECT own, count(key) FROM unnest('{"55","\"055\"","\" 55\"","-55","99999999999","null","\"new\"","[55]"}'::jsonb[]) AS own LEFT JOIN LATERAL bloom_register_match('domains_register', jsonb_build_object('id', own, 'given', 'Emil', 'surname', 'Einmalig', 'dob', '1931-01-01')) ON true GROUP BY own ORDER BY own::text;
 CREATE TABLE arrays (id int[] PRIMARY KEY, given text, surname text, dob date, city text, phone text);
 SELECT bloom_register_create(model, 'arrays', 'id') FROM fitted;
 CREATE TABLE floats (id float8 PRIMARY KEY, given text, surname text, dob date, city text, phone text);

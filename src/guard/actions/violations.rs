@@ -50,6 +50,9 @@ pub fn too_similar(guard: &PreparedGuard, found: Option<&SimilarRows>) -> Error 
         }
     };
     let hint = match &guard.decisions {
+        Some(decisions) if !decisions.may_enter(current_user()) => words!(
+            "Use the existing row; if they are different, ask somebody who may write to table \"{decisions.table}\" to enter that."
+        ),
         Some(decisions) => words!(
             "If they are different, enter that into table \"{decisions.table}\", or SET LOCAL \
              bloom_ident.decide = 'different' in its transaction."
@@ -58,7 +61,7 @@ pub fn too_similar(guard: &PreparedGuard, found: Option<&SimilarRows>) -> Error 
             "If the list does not mean this row, raise the threshold of trigger \"{guard.trigger}\"."
         ),
         None if guard.options.register.is_some() => words!(
-            "Use the existing row; if they are different, make trigger \"{guard.trigger}\" anew with the option decisions, and enter that."
+            "Use the existing row; if they are different, make trigger \"{guard.trigger}\" anew with a table of decisions (option decisions), and enter there that they are."
         ),
         None => words!(
             "Use the existing row; if they are different, raise the threshold of trigger \"{guard.trigger}\"."

@@ -29,6 +29,7 @@ use pg::error::OrRaise;
 use pg::memory::Scratch;
 use pg::relation::{self, OpenRelation};
 use pg::row::{header, FetchedRow};
+use pg::snapshot::now;
 use pg::tid::Tid;
 use pg::{check_for_interrupts, ffi};
 
@@ -249,15 +250,14 @@ unsafe fn each_row(
     max.ip_blkid.bi_lo = last as u16;
     max.ip_posid = u16::MAX;
     let mut scratch = Scratch::new(c"bloom_ident rows ahead");
-    // SAFETY: the table is open, and of heap. SnapshotSelf is a constant of the server's: it sees what this transaction
-    // and those that are committed have left. The slot is made for the table, and holds a tuple with its header.
+    // SAFETY: the table is open, and of heap. The slot is made for the table, and holds a tuple with its header.
     unsafe {
-        let (snapshot, keys) = (&raw mut pg_sys::SnapshotSelfData, std::ptr::null_mut());
+        let keys = std::ptr::null_mut();
         let (parallel, flags) = (
             std::ptr::null_mut(),
             pg_sys::ScanOptions::SO_TYPE_TIDRANGESCAN,
         );
-        let scan = ffi::heap_beginscan(table, snapshot, 0, keys, parallel, flags);
+        let scan = ffi::heap_beginscan(table, now(), 0, keys, parallel, flags);
         ffi::heap_set_tidrange(scan, &mut min, &mut max);
         let row = FetchedRow::none(table);
         let slot = row.slot;

@@ -11,6 +11,7 @@ use super::SearchedRow;
 use pg::memory::Scratch;
 use pg::relation::OpenRelation;
 use pg::row::{header, FetchedRow};
+use pg::snapshot::dirty;
 use pg::tid::Tid;
 use pg::waiting::PendingTransaction;
 use pg::{check_for_interrupts, ffi};
@@ -68,13 +69,11 @@ impl<'a> DirtyScan<'a> {
         start: &'a SearchStart,
     ) -> DirtyScan<'a> {
         let table = OpenRelation::locked_table(target.table.oid);
-        // SAFETY: the table is open, and the slot is made for it. The snapshot is zeroed except for its type, as
-        // InitDirtySnapshot() leaves it, and is freed when the scan has ended.
+        // SAFETY: the table is open, and the slot is made for it. The snapshot is
+        // freed when the scan has ended.
         unsafe {
             let row = FetchedRow::none(table.pointer());
-            let snapshot: *mut pg_sys::SnapshotData =
-                pg_sys::palloc0(size_of::<pg_sys::SnapshotData>()).cast();
-            (*snapshot).snapshot_type = pg_sys::SnapshotType::SNAPSHOT_DIRTY;
+            let snapshot = dirty();
             let source = match &target.index {
                 None => {
                     let (all, keys) = (&raw mut pg_sys::SnapshotAnyData, std::ptr::null_mut());

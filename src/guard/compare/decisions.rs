@@ -14,7 +14,7 @@ use linkage::record_hash::{RecordDigest, RecordHash};
 use crate::guard::candidates::SearchOutcome;
 use crate::pairs::decisions::DecisionTable;
 use pg::catalog;
-use pg::catalog::privileges::{current_user, may_insert, may_use_schema};
+use pg::catalog::privileges::current_user;
 use pg::function::rows::text_datum;
 use pg::output::text_form;
 use pg::row::Row;
@@ -47,17 +47,6 @@ impl DecidedRow<'_> {
             has_hash(self.row, &own) && has_hash(other, &of_other)
         };
         found.hash.is_none_or(is_unchanged)
-    }
-
-    /// Whether the current user may enter decisions.
-    fn may_be_decided(&self) -> bool {
-        let (table, user) = (self.decisions.table, current_user());
-        if !may_use_schema(table, user) {
-            return false;
-        }
-        let columns = [c"a", c"b", c"decision"].map(|name| catalog::column(table, name));
-        let columns: Option<Vec<i16>> = columns.into_iter().collect();
-        columns.is_some_and(|columns| may_insert(table, &columns, user))
     }
 
     /// Enters that it is different from the rows with these keys, as the current user.
@@ -112,7 +101,7 @@ pub fn decide(row: Option<&DecidedRow>, search: impl Fn(bool) -> SearchOutcome) 
         };
         // Code of users may have kept a decision out, or made another one.
         let is_known = found.best.iter().any(|row| entered.contains(&row.key));
-        if is_known || !row.may_be_decided() {
+        if is_known || !row.decisions.may_enter(current_user()) {
             return SearchOutcome::Rows(found, keys);
         }
         row.enter(&keys);

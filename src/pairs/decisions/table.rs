@@ -14,6 +14,7 @@ use pgrx::PgSqlErrorCode::{
 };
 
 use pg::catalog;
+use pg::catalog::privileges::{may_insert, may_use_schema};
 use pg::error::{raise, sql_error};
 use pg::function::rows::text_datum;
 use pg::memory::in_scratch;
@@ -21,6 +22,7 @@ use pg::message::words;
 use pg::output::text_form;
 use pg::relation::OpenRelation;
 use pg::session::{QueryRow, SavedPlan};
+use pg::snapshot::dirty;
 use pg::sql;
 use pg::values::text::readable;
 
@@ -41,7 +43,7 @@ pub struct DecisionTable {
     decision_type: pg_sys::Oid,
     at: i16,
     hash: Option<i16>,
-    /// Whether a is a row of the guarded table and b one of the block list. Otherwise a pair has no order.
+    /// Whether a is a row of a guarded table and b one of its block list. Otherwise a pair has no order.
     ordered: bool,
     /// Enters a pair as different, as the user who runs it.
     pub insert: SavedPlan<2>,
@@ -60,7 +62,7 @@ const MOMENTS: [pg_sys::Oid; 6] = [
 const TEXTS: [pg_sys::Oid; 2] = [pg_sys::TEXTOID, pg_sys::VARCHAROID];
 
 impl DecisionTable {
-    /// `table` is locked. `owner` owns the guarded table `top`.
+    /// `table` is locked. `owner` owns the table whose records it is about.
     ///
     /// Errors: it is no plain table, or has policies, children or another owner (42809, 42501); lacks columns (42703),
     /// or has them of other types (42804); has no index to be read by (42704).
@@ -81,7 +83,7 @@ impl DecisionTable {
         if let Some((_, fault)) = faults.into_iter().find(|(is_at_fault, _)| *is_at_fault) {
             return Err(sql_error(
                 ERRCODE_WRONG_OBJECT_TYPE,
-                words!("relation \"{table}\" cannot be the decisions of bloom_guard"),
+                words!("relation \"{table}\" cannot be a table of decisions"),
             )
             .detail(fault)
             .hint(CREATE));
@@ -91,10 +93,10 @@ impl DecisionTable {
                 ERRCODE_INSUFFICIENT_PRIVILEGE,
                 words!(
                     "table \"{table}\" of option \"decisions\" has another owner than the \
-                guarded table"
+                table whose records it is about"
                 ),
             )
-            .hint("Give it the same owner, who decides then what the guard lets in."));
+            .hint("Give it the same owner, who decides then which records are the same."));
         }
         let text = |of_type| TEXTS.contains(&of_type);
         // SAFETY: a look-up in the catalogs by OID.
@@ -200,6 +202,12 @@ pub struct Decision {
 }
 
 impl DecisionTable {
+    /// Whether a user may enter decisions.
+    pub fn may_enter(&self, user: pg_sys::Oid) -> bool {
+        let [(_, a, _), (_, b, _)] = self.keys;
+        may_use_schema(self.table, user) && may_insert(self.table, &[a, b, self.decision], user)
+    }
+
     /// The newest decision about a pair, as it is committed now, or made by this transaction.
     ///
     /// Errors: what is no decision, or no hash of a pair.
@@ -323,15 +331,11 @@ impl DecisionTable {
     ) {
         let table = OpenRelation::table(self.table, pg_sys::AccessShareLock).keep_lock();
         // SAFETY: the table and its index are as they were when they were looked at, since they are watched: a B-tree of
-        // texts, by the collations that the keys have. The snapshot is registered as long as the scan runs, or zeroed but for
-        // its type, as InitDirtySnapshot() leaves it. A row is valid until the next one is asked for.
+        // texts, by the collations that the keys have. The snapshot is registered as long as the scan runs, or a
+        // dirty one. A row is valid until the next one is asked for.
         unsafe {
-            let mut dirty = pg_sys::SnapshotData {
-                snapshot_type: pg_sys::SnapshotType::SNAPSHOT_DIRTY,
-                ..std::mem::zeroed()
-            };
-            let snapshot: pg_sys::Snapshot = match pending {
-                true => &mut dirty,
+            let snapshot = match pending {
+                true => dirty(),
                 false => pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()),
             };
             let (equal, any) = (pg_sys::BTEqualStrategyNumber as u16, pg_sys::InvalidOid);

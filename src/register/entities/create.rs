@@ -14,7 +14,7 @@ use super::super::create::{
     check_free, check_owner, check_snapshot, grant_reading, relation_of, suffixed,
 };
 use super::super::fill::without_row_security;
-use super::super::key_table::{now, KeyWriter, TOGETHER};
+use super::super::key_table::{KeyWriter, TOGETHER};
 use super::super::row::{settings_of, tables_of};
 use super::super::stored::Register;
 use super::component::{Component, EntityReader, Reach};
@@ -31,6 +31,7 @@ use pg::memory::{in_scratch, Scratch};
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::{not_during_recovery, Session};
+use pg::snapshot::now;
 use pg::sql::{literal, Sql};
 use pg::values::jsonb::jsonb_datum;
 use pg::values::text::readable;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::rc::Rc;
 
 use linkage::clusters::{bridges, Pair};
-use pgrx::PgSqlErrorCode::ERRCODE_NO_DATA_FOUND;
+use pgrx::PgSqlErrorCode::{ERRCODE_INSUFFICIENT_PRIVILEGE, ERRCODE_NO_DATA_FOUND};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::super::find::open;
@@ -14,6 +14,7 @@ use super::component::{Component, EntityReader, Reach};
 use super::create::unknown;
 use super::neighbours::Neighbours;
 use super::table::EntityTable;
+use pg::catalog::privileges::{current_user, has_policies_for, may_select};
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
@@ -42,13 +43,16 @@ fn bloom_entities_how(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         ..
     } = &held;
     if texts.is_empty() {
-        let shown = id.to_string();
+        let (shown, quoted) = (id.to_string(), catalog::quoted(oid));
         raise(
             &sql_error(
                 ERRCODE_NO_DATA_FOUND,
                 words!("there is no entity {shown} in table \"{oid}\""),
             )
-            .detail("It has ended, or has never been."),
+            .detail("It has ended, or has never been.")
+            .hint(words!(
+                "The number of a record's entity: SELECT entity FROM {quoted} WHERE key = the record's key"
+            )),
         );
     }
     let n = texts.len();
@@ -161,15 +165,46 @@ pub fn register_of(entities: pg_sys::Oid) -> Option<pg_sys::Oid> {
     registers_beside(entities).into_iter().find(keeps)
 }
 
-/// A register and a table of entities of it, whose records the caller may read.
+/// A register and a table of entities of it, of which the caller may read both, records and entities.
 ///
 /// Errors: the caller may not; those of [`open`].
 pub fn open_entities(register: pg_sys::Oid, entities: pg_sys::Oid) -> (Rc<Register>, usize) {
     let register = open(register);
-    register.check_sees_all();
+    check_sees_all(register.relation);
     let all = register.entities().or_raise();
     match all.iter().position(|of| of.oid() == entities) {
-        Some(place) => (register, place),
+        Some(place) => {
+            check_reads(entities);
+            (register, place)
+        }
         None => raise(&unknown(entities)),
+    }
+}
+
+/// Errors: the caller may not read a table of entities.
+pub fn check_reads(entities: pg_sys::Oid) {
+    if !may_select(entities, &[1, 2], current_user()) {
+        raise(
+            &sql_error(
+                ERRCODE_INSUFFICIENT_PRIVILEGE,
+                words!("permission denied for table {entities}"),
+            )
+            .detail("What becomes of entities tells which there are."),
+        );
+    }
+    check_sees_all(entities);
+}
+
+/// Errors: the caller may not see all rows of a table, and would learn of others.
+pub fn check_sees_all(table: pg_sys::Oid) {
+    if has_policies_for(table, current_user()) {
+        raise(
+            &sql_error(
+                ERRCODE_INSUFFICIENT_PRIVILEGE,
+                words!("row-level security of table \"{table}\" applies to the current user"),
+            )
+            .detail("Entities hang together by records that it may hide.")
+            .hint("Ask as a user whom it does not apply to."),
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! Keys as texts: records are ordered by them, and decisions name records by them.
 
+use std::borrow::Cow;
 use std::ffi::CString;
 
 use pgrx::pg_sys;
@@ -9,6 +10,8 @@ use pg::catalog;
 use pg::input::value_of;
 use pg::output::text_form;
 use pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
+use pg::values::jsonb::JsonObject;
+use pg::values::text::to_database;
 
 /// Types whose texts are the same in all sessions.
 const PLAIN: [pg_sys::Oid; 6] = [
@@ -40,6 +43,17 @@ impl Register {
             text.truncate(text.trim_ascii_end().len());
         }
         text
+    }
+
+    /// The key that a record has as a member, or a text that is none.
+    ///
+    /// Errors: as [`Register::id_of_text`].
+    pub fn key_in<'j>(
+        &self,
+        object: &'j JsonObject<'_>,
+    ) -> Option<Result<pg_sys::Datum, Cow<'j, str>>> {
+        let member = object.member(self.key.name.to_bytes()).ok()??;
+        Some(self.id_of_text(&to_database(&member)).ok_or(member))
     }
 
     /// The key of a text; `None` if it is none.

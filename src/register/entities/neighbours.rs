@@ -9,11 +9,12 @@ use base::Result;
 use linkage::model::{ReadyRecord, Score};
 use pgrx::pg_sys;
 
-use super::super::key_table::{dirty_snapshot, KeyReader};
+use super::super::key_table::KeyReader;
 use super::super::stored::Register;
 use super::super::texts::RecordTexts;
 use super::known_pairs;
 use pg::error::OrRaise;
+use pg::snapshot::dirty;
 
 /// A record that is ready to be compared, and its keys in the register.
 pub struct Loaded {
@@ -282,7 +283,7 @@ pub struct Pending {
 
 /// The transaction that enters a record, if it has not ended and is another one.
 pub fn inserter(register: &Register, id: pg_sys::Datum) -> Option<pg_sys::TransactionId> {
-    let (mut rows, mut found) = (register.rows.read(dirty_snapshot()), None);
+    let (mut rows, mut found) = (register.rows.read(dirty()), None);
     rows.each_of(id, |row| {
         found = row.inserter();
         true
@@ -300,7 +301,7 @@ pub fn pending(
     record: &Loaded,
     least: f64,
 ) -> Result<(bool, Vec<Pending>)> {
-    let dirty = dirty_snapshot();
+    let dirty = dirty();
     let mut keys = register.keys.read(dirty);
     let others = others(register, &mut keys, Seat::Taken(own), record.keys(register));
     drop(keys);

@@ -2,19 +2,21 @@
 
 use std::rc::Rc;
 
+use pgrx::PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION;
 use pgrx::{pg_sys, IntoDatum};
 
 use super::super::find::{as_json, open};
 use super::super::stored::Register;
 use super::component::{Component, Entity, EntityReader, Other, Reach, SeatedGuest};
+use super::how::{check_reads, check_sees_all};
 use super::neighbours::{Guest, Loaded, Neighbours};
 use crate::models::{object_of, record};
-use pg::entry;
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::message::words;
 use pg::values::varlena::NewValue;
+use pg::{catalog, entry};
 
 /// `(register regclass, record jsonb) RETURNS TABLE (entities regclass, entity bigint, change text, size integer, others bigint[])`
 ///
@@ -26,7 +28,9 @@ fn bloom_register_preview(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments, and to return a set of rows.
     let (arguments, mut rows) = unsafe { (Arguments::new(fcinfo), ResultRows::new(fcinfo)) };
     let register = open(arguments.oid(0));
-    register.check_sees_all();
+    check_sees_all(register.relation);
+    let all = register.entities().or_raise();
+    all.iter().for_each(|entities| check_reads(entities.oid()));
     // SAFETY: the call's; the jsonb lives as long as it.
     let json = unsafe { as_json(fcinfo, arguments.given(1)) };
     // SAFETY: as above.
@@ -39,12 +43,14 @@ fn bloom_register_preview(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         .iter()
         .map(|value| value.as_deref().map(str::to_owned));
     let entered = Rc::new(Loaded::new(&register, texts.collect()));
-    let own = register.key_of_object(&object);
+    let own = register
+        .key_in(&object)
+        .map(|key| key.unwrap_or_else(|text| raise_no_key(&register, &text)));
     // SAFETY: a function runs with a snapshot.
     let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
     // An old snapshot does not see keys that were written anew.
     drop(register.read_keys(snapshot));
-    for entities in register.entities().or_raise() {
+    for entities in all {
         let mut neighbours = Neighbours::new(&register, snapshot);
         let known = own.map(|id| register.identity(id));
         let bytes = known.as_ref().map(|(bytes, _)| bytes.clone());
@@ -75,15 +81,15 @@ fn bloom_register_preview(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         let guest = (Some(guest), Reach::All);
         let component = Component::gather(&mut neighbours, &mut reader, entities, &seeds, guest);
         let outcome = component.or_raise().outcome(&register, entities).or_raise();
-        let all = outcome.entities();
-        for entity in all.iter().filter(|entity| entity.change != "same") {
+        let changed = outcome.entities();
+        for entity in changed.iter().filter(|entity| entity.change != "same") {
             rows.make(|| {
                 Some([
                     Some(pg_sys::Datum::from(entities.oid())),
                     entity.id.map(pg_sys::Datum::from),
                     Some(text_datum(entity.change.as_bytes())),
                     (entity.size as i32).into_datum(),
-                    Some(others(&all, entity)),
+                    Some(others(&changed, entity)),
                 ])
             });
         }
@@ -102,41 +108,10 @@ fn others(all: &[Entity], entity: &Entity) -> pg_sys::Datum {
     super::settle::int8_array(&others)
 }
 
-impl Register {
-    /// The register's key in a record, if it has one.
-    ///
-    /// Errors: those of reading it as a value of the key's type.
-    fn key_of_object(&self, object: &pg::values::jsonb::JsonObject<'_>) -> Option<pg_sys::Datum> {
-        let member = object.member(self.key.name.to_bytes()).ok()??;
-        let text = pg::values::text::to_database(&member);
-        Some(self.id_of_text(&text).unwrap_or_else(|| {
-            let of_type = pg::catalog::type_name(self.key_type.oid);
-            let member = member.as_ref();
-            raise(&sql_error(
-                pgrx::PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION,
-                words!("invalid input syntax for type {of_type}: \"{member}\""),
-            ))
-        }))
-    }
-
-    /// Whether row-level security may hide rows of the table from the caller.
-    pub fn hides_rows(&self) -> bool {
-        // SAFETY: a look-up in the catalogs.
-        let rls = unsafe { pg_sys::check_enable_rls(self.relation, pg_sys::InvalidOid, true) };
-        rls == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
-    }
-
-    /// Errors: the caller may not see all rows of the table, and would learn of others.
-    pub fn check_sees_all(&self) {
-        if self.hides_rows() {
-            raise(
-                &sql_error(
-                    pgrx::PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
-                    words!("row-level security of table \"{self.relation}\" applies to the current user"),
-                )
-                .detail("Entities hang together by records that it may hide.")
-                .hint("Ask as a user whom it does not apply to."),
-            );
-        }
-    }
+fn raise_no_key(register: &Register, text: &str) -> ! {
+    let of_type = catalog::type_name(register.key_type.oid);
+    raise(&sql_error(
+        ERRCODE_INVALID_TEXT_REPRESENTATION,
+        words!("invalid input syntax for type {of_type}: \"{text}\""),
+    ))
 }

@@ -5,7 +5,7 @@ use linkage::clusters::succession::NOWHERE;
 use pgrx::pg_sys;
 
 use super::super::fill::by_owner;
-use super::super::key_table::{now, KeyWriter};
+use super::super::key_table::KeyWriter;
 use super::super::stored::Register;
 use super::component::{Component, EntityReader, Other, Reach};
 use super::known_pairs;
@@ -15,6 +15,7 @@ use super::turn::{await_others, join, Entering};
 use crate::clusters::Method;
 use pg::function::rows::text_datum;
 use pg::row::Row;
+use pg::snapshot::now;
 use pg::sql;
 
 /// A change that has begun, of which the register's keys do not know yet.
