@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/entities.test.sh: entities are what bloom_clusters() makes of all pairs that the blocks have, in whatever order records come, and whoever enters them at the same
 # time. Generated people (tests/quality/people.py). ENTITY_ROWS says how many (1200), ENTITY_ORDERS in how many orders they come (2), ENTITY_SECONDS how long six sessions
-# enter, change and delete them and decide about them (6).
+# enter, change and delete them and decide about them (6), and then two of them change the same two records.
 
 # shellcheck source=scripts/test-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
@@ -86,4 +86,18 @@ failed=$(sed -n 's/^number of failed transactions: \([0-9]*\).*/\1/p' "$SCRATCH/
 [[ ${failed:-0} == 0 ]] || die "$failed transactions failed: $(cat "$SCRATCH/entities.log")"
 check "six sessions, $(sed -n 's/^number of transactions actually processed: //p' "$SCRATCH/entities.log") transactions, $(sed -n 's/^total number of retries: //p' "$SCRATCH/entities.log") repeated"
 [[ $(sql -c "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == 0 ]] || die 'locks are left'
+
+# A record whose other columns change is there all the time, also for whoever looks it up at that moment, because another record of its entity changes.
+sql -c 'ALTER TABLE person ADD note int' -c 'CREATE INDEX ON person (note)'
+read -r one other < <(sql -F ' ' -c "SELECT p.a, p.b FROM pairs AS p JOIN connected AS x ON x.key = p.a JOIN connected AS y ON y.key = p.b WHERE x.entity = y.entity ORDER BY p.probability DESC LIMIT 1")
+echo "UPDATE person SET note = COALESCE(note, 0) + 1 WHERE id = '$one'" >"$SCRATCH/note.sql"
+echo "UPDATE person SET email = clock_timestamp()::text WHERE id = '$other'" >"$SCRATCH/other.sql"
+sql -c "UPDATE person SET email = 'none' WHERE id = '$other'"
+before=$(sql -c 'SELECT max(id) FROM connected_changes')
+pgbench -n -f "$SCRATCH/note.sql" -c 1 -T "$seconds" entities >"$SCRATCH/note.log" 2>&1 &
+pgbench -n -f "$SCRATCH/other.sql" -c 1 -T "$seconds" entities >"$SCRATCH/other.log" 2>&1 || die "$(cat "$SCRATCH/other.log")"
+wait $! || die "$(cat "$SCRATCH/note.log")"
+changed=$(sql -c "SELECT count(*) FROM connected_changes WHERE id > $before")
+[[ $changed == 0 ]] || die "entities have changed $changed times, though no pair has come or gone"
+check "a record beside one whose other columns change, $(sed -n 's/^number of transactions actually processed: //p' "$SCRATCH/other.log") and $(sed -n 's/^number of transactions actually processed: //p' "$SCRATCH/note.log") times"
 dropdb entities

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use pgrx::{pg_sys, PgMemoryContexts};
 
 use crate::ffi;
-use crate::snapshot::now;
+use crate::snapshot::of_version;
 
 /// A row in a slot. In a BEFORE trigger it has its stored generated columns too, which PostgreSQL computes only after
 /// such triggers.
@@ -199,7 +199,9 @@ pub fn is_of_this_transaction(row: &Row) -> bool {
 /// Whether this version of the row is still the newest.
 pub fn is_live(row: &Row) -> bool {
     // SAFETY: the slot holds a version of a row of the table.
-    unsafe { is_foreign(row) || pg_sys::table_tuple_satisfies_snapshot(row.table, row.slot, now()) }
+    unsafe {
+        is_foreign(row) || pg_sys::table_tuple_satisfies_snapshot(row.table, row.slot, of_version())
+    }
 }
 
 /// The newest version of a row; `None` if the row is deleted, or now in another partition. Its table is not foreign,
@@ -208,11 +210,11 @@ pub fn newest(row: &Row) -> Option<FetchedRow> {
     // SAFETY: the table is open and keeps rows with tids, of which the slot holds one.
     unsafe {
         let mut tid = (*row.slot).tts_tid;
-        let scan = ffi::table_beginscan_tid(row.table, now());
+        let scan = ffi::table_beginscan_tid(row.table, of_version());
         ffi::table_tuple_get_latest_tid(scan, &mut tid);
         ffi::table_endscan(scan);
         let newest = FetchedRow::none(row.table);
-        ffi::table_tuple_fetch_row_version(row.table, &mut tid, now(), newest.slot)
+        ffi::table_tuple_fetch_row_version(row.table, &mut tid, of_version(), newest.slot)
             .then_some(newest)
     }
 }

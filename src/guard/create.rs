@@ -28,6 +28,7 @@ use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::acting_user::owned_throughout;
 use pg::session::{not_during_recovery, read, Session, BATCH};
+use pg::snapshot::ScanSnapshot;
 use pg::sql::{literal, Sql};
 use pg::values::text::to_database;
 use pg::values::varlena::NewValue;
@@ -63,13 +64,9 @@ fn bloom_register_guard(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 /// # Safety
 /// `fcinfo` is that of a running call of [`bloom_register_guard`].
 unsafe fn of_register(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
-    // SAFETY: the caller's. A function runs with a snapshot.
-    let (given, function, snapshot) = unsafe {
-        let function = (*(*fcinfo).flinfo).fn_oid;
-        let snapshot = pg_sys::GetActiveSnapshot();
-        (Arguments::new(fcinfo), function, snapshot)
-    };
-    let register = Register::open(given.oid(0), snapshot);
+    // SAFETY: the caller's.
+    let (given, function) = unsafe { (Arguments::new(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let register = Register::open(given.oid(0), &ScanSnapshot::active());
     let probability = min_probability(given, 1);
     // SAFETY: an array of texts.
     let options = unsafe { option_texts(given.given(3), "bloom_register_guard")? };

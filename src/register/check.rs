@@ -12,6 +12,7 @@ use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::session::tuple_store::{StoreColumn, TupleStore};
 use pg::session::{not_during_recovery, Session};
+use pg::snapshot::ScanSnapshot;
 use pg::sql::Sql;
 use pg::values::varlena::NewValue;
 use pg::{entry, relation, sql};
@@ -76,8 +77,7 @@ fn bloom_register_check(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 
 /// A register of the caller's, whose table nobody writes to until the end of the transaction.
 pub fn open_locked(oid: pg_sys::Oid) -> std::rc::Rc<Register> {
-    // SAFETY: a function runs with a snapshot.
-    let register = Register::open(oid, unsafe { pg_sys::GetActiveSnapshot() });
+    let register = Register::open(oid, &ScanSnapshot::active());
     check_owner(register.relation);
     check_snapshot();
     relation::lock(register.relation, pg_sys::ShareRowExclusiveLock);

@@ -539,13 +539,22 @@ pub fn grant_reading(session: &Session, table: pg_sys::Oid, register: pg_sys::Oi
 /// Fills the tables of a register, which are empty and have no index on the keys: made at the end, it is made at once. Keys
 /// of new records come everywhere: with the room that the server leaves, nearly every page of the index would have to be split
 /// within the first tenth of them.
+///
+/// The index is a unique one so that a restore of data alone, in which the triggers have made the keys already, fails instead
+/// of making all of them twice.
 fn fill_and_index(session: &Session, register: &Register) {
     fill(session, register);
-    let keys = register.keys.oid;
-    session.run(
-        &sql!("CREATE INDEX ON {keys} (key) INCLUDE (id) WITH (fillfactor = 75)"),
-        &[],
-    );
+    let (keys, collation) = (register.keys.oid, register.key.collation);
+    let (of_type, _) = catalog::base_type(register.relation, register.key_number);
+    let room = sql!("WITH (fillfactor = 75)");
+    let statement = match (of_type, collation) {
+        // An index keeps names as something else.
+        (pg_sys::NAMEOID, _) => sql!("CREATE INDEX ON {keys} (key) INCLUDE (id) {room}"),
+        (_, pg_sys::InvalidOid) => sql!("CREATE UNIQUE INDEX ON {keys} (key, id) {room}"),
+        // Equal keys have the same bytes, and these are compared soonest.
+        _ => sql!("CREATE UNIQUE INDEX ON {keys} (key, id COLLATE pg_catalog.\"C\") {room}"),
+    };
+    session.run(&statement, &[]);
 }
 
 /// Makes all keys anew.

@@ -18,6 +18,7 @@ use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::message::words;
 use pg::session::{QueryRow, SavedPlan, Session};
+use pg::snapshot::ScanSnapshot;
 use pg::sql::Sql;
 use pg::values::jsonb::jsonb_datum;
 use pg::values::text::Text;
@@ -139,8 +140,7 @@ pub unsafe fn as_json(fcinfo: pg_sys::FunctionCallInfo, value: pg_sys::Datum) ->
 ///
 /// Errors: as [`Register::open`]; the caller may not SELECT the columns; its trigger is missing, or was disabled.
 pub fn open(oid: pg_sys::Oid) -> std::rc::Rc<Register> {
-    // SAFETY: a function runs with a snapshot.
-    let register = Register::open(oid, unsafe { pg_sys::GetActiveSnapshot() });
+    let register = Register::open(oid, &ScanSnapshot::active());
     let mut read = register.numbers.clone();
     read.push(register.key_number);
     if !may_select(register.relation, &read, current_user()) {
@@ -155,8 +155,7 @@ pub fn open(oid: pg_sys::Oid) -> std::rc::Rc<Register> {
     // Not for those who may not read it, who could keep others waiting by it.
     relation::lock(register.relation, pg_sys::AccessShareLock);
     // What was found out may be older than the lock.
-    // SAFETY: as above.
-    let register = Register::open(oid, unsafe { pg_sys::GetActiveSnapshot() });
+    let register = Register::open(oid, &ScanSnapshot::active());
     register.check_kept();
     register
 }
@@ -175,9 +174,8 @@ impl Register {
     ///
     /// Errors: those of reading the table.
     pub fn candidates(&self, keys: &[i64], own: Option<&[u8]>) -> Vec<Candidate> {
-        // SAFETY: a function runs with a snapshot.
-        let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
-        let mut ids = self.brought_together(&mut self.read_keys(snapshot), keys);
+        let snapshot = ScanSnapshot::active();
+        let mut ids = self.brought_together(&mut self.read_keys(&snapshot), keys);
         own.and_then(|own| ids.remove(own));
         if ids.is_empty() {
             return Vec::new();

@@ -10,7 +10,7 @@ use pg::memory::within;
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::row::Row;
-use pg::snapshot::as_dirty;
+use pg::snapshot::ScanSnapshot;
 use pg::visibility::VisibilityMap;
 use pg::{check_for_interrupts, ffi};
 
@@ -30,19 +30,20 @@ pub struct KeyTable {
     pub types: [pg_sys::Oid; MOST_COLUMNS],
 }
 
-/// An index of a table that begins with a column, and is unique if that is wanted; and whether it has the second column as
-/// well, besides the first.
+/// An index of a table that begins with a column, and is unique on that alone if that is wanted; and whether it is one on the
+/// first column that has the values of the second one as well.
 pub fn index_on(
     table: &OpenRelation,
     (column, is_unique): (i16, bool),
 ) -> Option<(pg_sys::Oid, bool)> {
     let is_covered = |oid: pg_sys::Oid| {
         let index = OpenRelation::index(oid, pg_sys::AccessShareLock);
+        let of_type = |relation: &OpenRelation| relation.columns().nth(1).map(|c| c.atttypid);
         // SAFETY: an open index has its row of pg_index, with as many columns as it says.
         unsafe {
             let form = &*index.rd_index;
             let columns = form.indkey.values.as_slice(form.indnatts as usize);
-            form.indnkeyatts == 1 && columns == [1, 2]
+            columns == [1, 2] && of_type(&index) == of_type(table)
         }
     };
     let all = table.btrees_on(column, is_unique).into_iter();
@@ -65,7 +66,7 @@ impl KeyTable {
     /// Opens it for reading.
     ///
     /// Errors: it has been dropped, or has no such index.
-    pub fn read(&self, snapshot: pg_sys::Snapshot) -> KeyReader {
+    pub fn read(&self, snapshot: &ScanSnapshot) -> KeyReader {
         // Not until the end of the transaction: whoever asks and writes afterwards would block those who mend the register.
         let table = OpenRelation::table(self.oid, pg_sys::AccessShareLock);
         self.check_columns(&table);
@@ -78,13 +79,14 @@ impl KeyTable {
         // SAFETY: both are open, and stay so longer than the scan. The key is set again before it is used: column 1 of
         // the index equals a bigint.
         unsafe {
+            let of = snapshot.pointer();
             #[cfg(not(feature = "pg18"))]
-            let scan = ffi::index_beginscan(table.pointer(), index.pointer(), snapshot, 1, 0);
+            let scan = ffi::index_beginscan(table.pointer(), index.pointer(), of, 1, 0);
             #[cfg(feature = "pg18")]
             let scan = ffi::index_beginscan(
                 table.pointer(),
                 index.pointer(),
-                snapshot,
+                of,
                 std::ptr::null_mut(),
                 1,
                 0,
@@ -110,6 +112,7 @@ impl KeyTable {
                 all_seen: VisibilityMap::new(table.pointer()),
                 _index: index,
                 table,
+                snapshot: snapshot.clone(),
             }
         }
     }
@@ -202,16 +205,17 @@ pub struct KeyReader {
     all_seen: VisibilityMap,
     _index: OpenRelation,
     table: OpenRelation,
+    snapshot: ScanSnapshot,
 }
 
 /// A row that was found.
-pub struct FoundRow {
+pub struct FoundRow<'r> {
     slot: *mut pg_sys::TupleTableSlot,
     table: pg_sys::Relation,
-    snapshot: pg_sys::Snapshot,
+    snapshot: &'r ScanSnapshot,
 }
 
-impl FoundRow {
+impl FoundRow<'_> {
     /// The row as a whole, as long as no other one is found.
     pub fn row(&self) -> Row {
         // SAFETY: the slot holds a row of the table, which the reader keeps open.
@@ -226,16 +230,13 @@ impl FoundRow {
         (!null).then_some(value)
     }
 
-    /// The snapshot, if it is a dirty one, which says of the row that it has seen last who changes it.
-    fn dirty(&self) -> Option<*mut pg_sys::SnapshotData> {
-        // SAFETY: a snapshot lives as long as the scan.
-        unsafe { as_dirty(self.snapshot) }
-    }
-
     /// The transaction that enters it, if that has not ended and is another one.
     pub fn inserter(&self) -> Option<pg_sys::TransactionId> {
         // SAFETY: as above.
-        let inserter = self.dirty().map(|dirty| unsafe { (*dirty).xmin });
+        let inserter = self
+            .snapshot
+            .as_dirty()
+            .map(|dirty| unsafe { (*dirty).xmin });
         inserter.filter(|&inserter| inserter != pg_sys::InvalidTransactionId)
     }
 
@@ -289,7 +290,7 @@ impl KeyReader {
             // pinned, so VACUUM does not take it from there.
             let tid = unsafe { (*self.scan).xs_heaptid };
             if self.all_seen.all_see(tid.into()) {
-                if let Some(dirty) = self.found().dirty() {
+                if let Some(dirty) = self.snapshot.as_dirty() {
                     // SAFETY: as long as the scan.
                     unsafe { (*dirty).xmin = pg_sys::InvalidTransactionId };
                 }
@@ -323,12 +324,11 @@ impl KeyReader {
         self.found().inserter()
     }
 
-    fn found(&self) -> FoundRow {
+    fn found(&self) -> FoundRow<'_> {
         FoundRow {
             slot: self.slot,
             table: self.table.pointer(),
-            // SAFETY: the scan has begun.
-            snapshot: unsafe { (*self.scan).xs_snapshot },
+            snapshot: &self.snapshot,
         }
     }
 

@@ -19,6 +19,8 @@ struct PassedRow {
     register: pg_sys::Oid,
     /// The transaction in whose memory the key is.
     transaction: u64,
+    /// The type of the key, which may have been changed since.
+    of_type: pg_sys::Oid,
     id: pg_sys::Datum,
 }
 
@@ -40,9 +42,10 @@ impl Register {
             let place = passed.iter().position(|row| row.register == self.oid)?;
             Some(passed.swap_remove(place))
         });
-        if let Some(before) = before {
+        // A key of another type is of a statement that has ended, so it is kept.
+        if let Some(before) = before.filter(|row| row.of_type == self.key_type.oid) {
             let mut kept = Ok(());
-            let mut rows = self.rows.read(now());
+            let mut rows = self.rows.read(&now());
             rows.each_of(before.id, |row| {
                 let row = row.row();
                 kept = self.keep_row(&row, &self.keys_of(&self.texts.of_row(&row)));
@@ -64,6 +67,7 @@ impl Register {
             passed.push(PassedRow {
                 register: self.oid,
                 transaction,
+                of_type: self.key_type.oid,
                 id,
             });
         });

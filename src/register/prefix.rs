@@ -7,10 +7,10 @@
 use linkage::model::keys::{stored_key, NUMBERS};
 use linkage::model::values::Kind;
 use linkage::model::{column_names, FieldModel, ReadyModel};
+use pgrx::PgLogLevel;
 use pgrx::PgSqlErrorCode::{
     ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, ERRCODE_SUCCESSFUL_COMPLETION,
 };
-use pgrx::{pg_sys, PgLogLevel};
 use signature::mix;
 use twox_hash::XxHash3_64;
 
@@ -18,6 +18,7 @@ use super::find::Candidate;
 use super::stored::Register;
 use pg::error::{raise, sql_error, OrRaise, Tell};
 use pg::message::words;
+use pg::snapshot::ScanSnapshot;
 
 /// The number that these keys have beside those of searches.
 pub const NUMBER: usize = NUMBERS - 1;
@@ -155,8 +156,7 @@ impl Register {
         };
         let ready = &self.known.ready;
         let typed = names.letters(ready, typed);
-        // SAFETY: a function runs with a snapshot.
-        let mut reader = self.read_keys(unsafe { pg_sys::GetActiveSnapshot() });
+        let mut reader = self.read_keys(&ScanSnapshot::active());
         let mut least: Option<(usize, i64)> = None;
         for key in names.typed_keys(&typed) {
             let (mut is_open, mut records) = (true, 0);

@@ -26,7 +26,7 @@ use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::message::words;
 use pg::session::{not_during_recovery, Session};
-use pg::snapshot::now;
+use pg::snapshot::{now, ScanSnapshot};
 use pg::values::jsonb::jsonb_datum;
 use pg::values::text::to_database;
 use pg::values::varlena::NewValue;
@@ -45,8 +45,7 @@ fn bloom_register_refit(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let (oid, apply) = (arguments.oid(0), arguments.boolean(2));
     let least = min_probability(arguments, 3);
     let options = Options::parse(&arguments.jsonb(4));
-    // SAFETY: a function runs with a snapshot.
-    let register = Register::open(oid, unsafe { pg_sys::GetActiveSnapshot() });
+    let register = Register::open(oid, &ScanSnapshot::active());
     check_owner(register.relation);
     check_snapshot();
     // The fit takes longest, and nobody waits for it.
@@ -284,7 +283,7 @@ impl Refit {
         }
         let mut writes = apply.then(|| {
             let blocks = BlockWriter::new(&self.now, keys.ids);
-            (self.was.keys.read(now()), self.was.keys.write(), blocks)
+            (self.was.keys.read(&now()), self.was.keys.write(), blocks)
         });
         each_block(&self.now, keys.sort, |key, records| {
             let (most, number) = (self.now.most_of(key) as usize, search_of(key as u64));

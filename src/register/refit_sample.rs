@@ -174,7 +174,7 @@ impl<'r> Sample<'r> {
     fn compare(&self, record: &Record, found: &mut BTreeMap<[Vec<u8>; 2], [Option<f64>; 2]>) {
         let key_type = self.was.key_type;
         // A constant of the server's, which sees what is committed by now, as the statements do that read the table.
-        let mut reader = self.was.keys.read(now());
+        let mut reader = self.was.keys.read(&now());
         let was = self.was.brought_together(&mut reader, &record.was);
         let is_written = |key: &&i64| self.seen.get(*key).is_none_or(Vec::is_empty);
         let written: Vec<i64> = record.now.iter().filter(is_written).copied().collect();

@@ -18,7 +18,7 @@ use pg::error::{raise, sql_error};
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::Session;
-use pg::snapshot::now;
+use pg::snapshot::{now, of_version, ScanSnapshot};
 use pg::values::jsonb::json_text;
 use pg::{ffi, sql};
 
@@ -79,7 +79,7 @@ pub fn not_restored(oid: pg_sys::Oid) -> Error {
         words!("register \"{oid}\" has no row"),
     )
     .detail("Its row says which table it is of, and by which model.")
-    .hint("Restore the data of the register before those of its table, or with triggers disabled.")
+    .hint("Restore the data of the register before those of its table, or all of them with triggers disabled.")
 }
 
 pub fn several_rows(oid: pg_sys::Oid) -> Error {
@@ -93,19 +93,21 @@ pub fn several_rows(oid: pg_sys::Oid) -> Error {
 /// The first row of a table that a snapshot sees.
 pub struct FirstRow<'t> {
     table: &'t OpenRelation,
+    _snapshot: ScanSnapshot,
     scan: pg_sys::TableScanDesc,
     slot: *mut pg_sys::TupleTableSlot,
 }
 
 impl<'t> FirstRow<'t> {
-    pub fn of(table: &'t OpenRelation, snapshot: pg_sys::Snapshot) -> Option<FirstRow<'t>> {
+    pub fn of(table: &'t OpenRelation, snapshot: &ScanSnapshot) -> Option<FirstRow<'t>> {
         let mut row = {
             let none = std::ptr::null_mut();
             // SAFETY: the table is open longer than the scan. The slot is made for it.
             unsafe {
                 FirstRow {
                     table,
-                    scan: ffi::table_beginscan(table.pointer(), snapshot, 0, none),
+                    _snapshot: snapshot.clone(),
+                    scan: ffi::table_beginscan(table.pointer(), snapshot.pointer(), 0, none),
                     slot: pg_sys::table_slot_create(table.pointer(), std::ptr::null_mut()),
                 }
             }
@@ -135,7 +137,9 @@ impl<'t> FirstRow<'t> {
     /// Whether it is the newest version, as far as that is committed.
     fn is_live(&self) -> bool {
         // SAFETY: the slot holds a row of the table, which is open.
-        unsafe { pg_sys::table_tuple_satisfies_snapshot(self.table.pointer(), self.slot, now()) }
+        unsafe {
+            pg_sys::table_tuple_satisfies_snapshot(self.table.pointer(), self.slot, of_version())
+        }
     }
 
     /// How often all keys of the register have been written at once.
@@ -252,8 +256,7 @@ where
 /// Errors: it is no register; it has several rows.
 pub fn tables_of(oid: pg_sys::Oid) -> Option<[pg_sys::Oid; 2]> {
     let table = open_register(oid);
-    // SAFETY: a function runs with a snapshot.
-    let mut row = FirstRow::of(&table, unsafe { pg_sys::GetActiveSnapshot() })?;
+    let mut row = FirstRow::of(&table, &ScanSnapshot::active())?;
     let stored = row.tables(oid);
     if row.has_another() {
         raise(&several_rows(oid));
@@ -263,21 +266,16 @@ pub fn tables_of(oid: pg_sys::Oid) -> Option<[pg_sys::Oid; 2]> {
 
 /// Errors: a snapshot is older than the keys of a register, so that it does not see them. Who holds a lock on their table
 /// knows that this stays so.
-pub fn check_sees_keys(oid: pg_sys::Oid, snapshot: pg_sys::Snapshot) {
+pub fn check_sees_keys(oid: pg_sys::Oid, snapshot: &ScanSnapshot) {
     let table = open_register(oid);
     let seen = FirstRow::of(&table, snapshot);
     if seen.as_ref().is_some_and(FirstRow::is_live) {
         return;
     }
-    // SAFETY: the snapshot is registered as long as it is used; a look at a variable of the server.
-    let (is_same, has_written) = unsafe {
-        let latest = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
-        let filled = |row: &FirstRow<'_>| row.filled();
-        let now = FirstRow::of(&table, latest).map(|row| filled(&row));
-        pg_sys::UnregisterSnapshot(latest);
-        let has_written = pg_sys::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId;
-        (now == seen.as_ref().map(filled), has_written)
-    };
+    let filled = |row: &FirstRow<'_>| row.filled();
+    let is_same = FirstRow::of(&table, &now()).as_ref().map(filled) == seen.as_ref().map(filled);
+    // SAFETY: a look at a variable of the server.
+    let has_written = unsafe { pg_sys::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId };
     // Keys that were replaced one by one are there for the snapshot; but what this transaction has written since has the new
     // ones only.
     if is_same && !has_written {
@@ -318,7 +316,7 @@ pub fn filled_statement(register: pg_sys::Oid) -> pg::sql::Sql {
 /// Errors: it is no register.
 pub fn settings_of(oid: pg_sys::Oid) -> Vec<Settings> {
     let table = open_register(oid);
-    let row = FirstRow::of(&table, now());
+    let row = FirstRow::of(&table, &now());
     row.map_or(Vec::new(), |row| row.settings(oid))
 }
 

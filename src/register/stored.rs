@@ -32,6 +32,7 @@ use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::SavedPlan;
 use pg::session_state::map_bytes;
+use pg::snapshot::ScanSnapshot;
 use pg::values::text::readable;
 
 /// What is known of a register.
@@ -92,7 +93,7 @@ impl Register {
     /// The register that a relation is, as a snapshot sees it.
     ///
     /// Errors: it is no register; its table, or a column, was dropped or has another type.
-    pub fn open(oid: pg_sys::Oid, snapshot: pg_sys::Snapshot) -> Rc<Register> {
+    pub fn open(oid: pg_sys::Oid, snapshot: &ScanSnapshot) -> Rc<Register> {
         let since = changes::now();
         let table = open_register(oid);
         let row = FirstRow::of(&table, snapshot);
@@ -364,7 +365,7 @@ impl Register {
     /// Opens the keys for a query.
     ///
     /// Errors: the snapshot is older than the keys, so that the query would find none.
-    pub fn read_keys(&self, snapshot: pg_sys::Snapshot) -> KeyReader {
+    pub fn read_keys(&self, snapshot: &ScanSnapshot) -> KeyReader {
         // Whoever writes them all anew locks them: they stay as they are from here on.
         let _locked = OpenRelation::table(self.keys.oid, pg_sys::AccessShareLock);
         check_sees_keys(self.oid, snapshot);

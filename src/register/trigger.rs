@@ -150,13 +150,7 @@ impl Register {
     ///
     /// Errors: those of [`Register::open`].
     pub fn newest(oid: pg_sys::Oid) -> Rc<Register> {
-        // SAFETY: the snapshot is registered as long as it is used.
-        unsafe {
-            let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
-            let register = Register::open(oid, snapshot);
-            pg_sys::UnregisterSnapshot(snapshot);
-            register
-        }
+        Register::open(oid, &now())
     }
 
     /// The same register, whose table nobody changes any more until the end of the transaction.
@@ -287,7 +281,7 @@ impl Register {
 
     /// The keys of each row that has this key in the table now: there is one at most.
     fn keys_of_id(&self, id: pg_sys::Datum) -> Result<Vec<Vec<i64>>> {
-        let mut reader = self.rows.read(now());
+        let mut reader = self.rows.read(&now());
         let mut found = Vec::new();
         reader.each_of(id, |row| {
             found.push(self.of_row(&row.row()).map(|(_, keys)| keys));
@@ -329,7 +323,7 @@ impl Register {
         keys: &[i64],
         own: Option<pg_sys::Datum>,
     ) -> (Vec<pg_sys::Datum>, Vec<i64>) {
-        let mut reader = self.keys.read(dirty());
+        let mut reader = self.keys.read(&dirty());
         let (mut ids, mut open) = (Vec::new(), Vec::new());
         for &key in keys {
             let (before, mut is_open) = (ids.len(), true);
@@ -369,7 +363,7 @@ impl Register {
         if keys.is_empty() {
             return;
         }
-        let mut reader = self.keys.read(now());
+        let mut reader = self.keys.read(&now());
         let writer = self.keys.write();
         for &key in keys {
             let mut found = Vec::new();
@@ -387,7 +381,7 @@ impl Register {
 
     /// Adds keys of a record where they are missing, and says how many; closes the blocks that have as many others as they may have records.
     fn add_keys(&self, keys: &[i64], id: pg_sys::Datum) -> usize {
-        let mut reader = self.keys.read(now());
+        let mut reader = self.keys.read(&now());
         let mut missing = Vec::new();
         for &key in keys {
             let (most, mut others) = (self.most_of(key), 0);

@@ -14,6 +14,7 @@ use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::message::words;
 use pg::session::Session;
+use pg::snapshot::ScanSnapshot;
 use pg::sql::Sql;
 use pg::values::text::to_database;
 use pg::values::varlena::NewValue;
@@ -91,9 +92,8 @@ impl Register {
 
     /// Of each search by keys its number, and what it makes of two records.
     fn searches(&self, a: &RecordTexts, b: &RecordTexts) -> Vec<(usize, String)> {
-        // SAFETY: a function runs with a snapshot.
-        let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
-        let mut reader = self.read_keys(snapshot);
+        let snapshot = ScanSnapshot::active();
+        let mut reader = self.read_keys(&snapshot);
         let mut is_open = |key: i64| {
             let mut is_open = true;
             reader.each(key, |row| {

@@ -29,7 +29,7 @@ use pg::error::OrRaise;
 use pg::memory::Scratch;
 use pg::relation::{self, OpenRelation};
 use pg::row::{header, FetchedRow};
-use pg::snapshot::now;
+use pg::snapshot::of_version;
 use pg::tid::Tid;
 use pg::{check_for_interrupts, ffi};
 
@@ -257,7 +257,7 @@ unsafe fn each_row(
             std::ptr::null_mut(),
             pg_sys::ScanOptions::SO_TYPE_TIDRANGESCAN,
         );
-        let scan = ffi::heap_beginscan(table, now(), 0, keys, parallel, flags);
+        let scan = ffi::heap_beginscan(table, of_version(), 0, keys, parallel, flags);
         ffi::heap_set_tidrange(scan, &mut min, &mut max);
         let row = FetchedRow::none(table);
         let slot = row.slot;

@@ -73,7 +73,7 @@ impl<'a> DirtyScan<'a> {
         // freed when the scan has ended.
         unsafe {
             let row = FetchedRow::none(table.pointer());
-            let snapshot = dirty();
+            let snapshot = dirty().pointer();
             let source = match &target.index {
                 None => {
                     let (all, keys) = (&raw mut pg_sys::SnapshotAnyData, std::ptr::null_mut());

@@ -335,7 +335,7 @@ impl DecisionTable {
         // dirty one. A row is valid until the next one is asked for.
         unsafe {
             let snapshot = match pending {
-                true => dirty(),
+                true => dirty().pointer(),
                 false => pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()),
             };
             let (equal, any) = (pg_sys::BTEqualStrategyNumber as u16, pg_sys::InvalidOid);

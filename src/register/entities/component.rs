@@ -16,6 +16,7 @@ use crate::clusters::Grouping;
 use pg::budget::push;
 use pg::check_for_interrupts;
 use pg::message::words;
+use pg::snapshot::ScanSnapshot;
 
 /// Records that may hang together. Each of them costs a search, and whoever changes one of them waits for all.
 const MOST: usize = 10_000;
@@ -59,7 +60,7 @@ pub struct EntityReader {
 }
 
 impl EntityReader {
-    pub fn new(entities: &EntityTable, snapshot: pg_sys::Snapshot) -> EntityReader {
+    pub fn new(entities: &EntityTable, snapshot: &ScanSnapshot) -> EntityReader {
         EntityReader {
             by_key: entities.by_key.read(snapshot),
             by_entity: entities.by_entity.read(snapshot),

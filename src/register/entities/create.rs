@@ -31,7 +31,7 @@ use pg::memory::{in_scratch, Scratch};
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::{not_during_recovery, Session};
-use pg::snapshot::now;
+use pg::snapshot::{now, ScanSnapshot};
 use pg::sql::{literal, Sql};
 use pg::values::jsonb::jsonb_datum;
 use pg::values::text::readable;
@@ -61,8 +61,7 @@ fn bloom_entities_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         notify: arguments.boolean(6),
     };
     Method::of_name(&settings.method);
-    // SAFETY: a function runs with a snapshot.
-    let register = Register::open(oid, unsafe { pg_sys::GetActiveSnapshot() });
+    let register = Register::open(oid, &ScanSnapshot::active());
     check_owner(register.relation);
     check_snapshot();
     relation::lock(register.relation, pg_sys::ShareRowExclusiveLock);
@@ -365,9 +364,10 @@ impl Register {
             Budget::of_setting().bytes() / 400,
         );
         // Nobody changes records meanwhile, so those that were compared are kept, some 1,200 bytes each.
-        let neighbours = RefCell::new(Neighbours::new(self, now()));
+        let now = now();
+        let neighbours = RefCell::new(Neighbours::new(self, &now));
         neighbours.borrow_mut().most = Budget::of_setting().bytes() / 1500;
-        let reader = RefCell::new(EntityReader::new(entities, now()));
+        let reader = RefCell::new(EntityReader::new(entities, &now));
         let alone = RefCell::new(apply.then(|| Alone::new(entities)));
         let settle = |query: &Sql| {
             session.each(query, &[], |row| {

@@ -19,6 +19,7 @@ use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::message::words;
+use pg::snapshot::ScanSnapshot;
 use pg::values::varlena::NewValue;
 use pg::{catalog, check_for_interrupts, entry};
 
@@ -109,12 +110,11 @@ impl Held {
     ///
     /// Errors: too many records hang together; those of reading values.
     pub fn of(register: &Register, entities: &EntityTable, id: i64) -> Held {
-        // SAFETY: a function runs with a snapshot.
-        let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
+        let snapshot = ScanSnapshot::active();
         // An old snapshot does not see keys that were written anew.
-        drop(register.read_keys(snapshot));
-        let mut neighbours = Neighbours::new(register, snapshot);
-        let mut reader = EntityReader::new(entities, snapshot);
+        drop(register.read_keys(&snapshot));
+        let mut neighbours = Neighbours::new(register, &snapshot);
+        let mut reader = EntityReader::new(entities, &snapshot);
         let members = reader.members(id, register);
         let only = (None, Reach::Seeds);
         let component = Component::gather(&mut neighbours, &mut reader, entities, &members, only);

@@ -1,7 +1,7 @@
 //! The records that a record makes pairs with, as they are now: whatever is committed, and what this transaction has
 //! done, whatever its snapshot sees.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -9,12 +9,12 @@ use base::Result;
 use linkage::model::{ReadyRecord, Score};
 use pgrx::pg_sys;
 
-use super::super::key_table::KeyReader;
+use super::super::key_table::{FoundRow, KeyReader};
 use super::super::stored::Register;
 use super::super::texts::RecordTexts;
 use super::known_pairs;
 use pg::error::OrRaise;
-use pg::snapshot::dirty;
+use pg::snapshot::{dirty, now, ScanSnapshot};
 
 /// A record that is ready to be compared, and its keys in the register.
 pub struct Loaded {
@@ -152,7 +152,7 @@ impl Loaded {
 
 impl<'r> Neighbours<'r> {
     /// Errors: a table has no index any more.
-    pub fn new(register: &'r Register, snapshot: pg_sys::Snapshot) -> Neighbours<'r> {
+    pub fn new(register: &'r Register, snapshot: &ScanSnapshot) -> Neighbours<'r> {
         Neighbours {
             register,
             rows: register.rows.read(snapshot),
@@ -283,7 +283,7 @@ pub struct Pending {
 
 /// The transaction that enters a record, if it has not ended and is another one.
 pub fn inserter(register: &Register, id: pg_sys::Datum) -> Option<pg_sys::TransactionId> {
-    let (mut rows, mut found) = (register.rows.read(dirty()), None);
+    let (mut rows, mut found) = (register.rows.read(&dirty()), None);
     rows.each_of(id, |row| {
         found = row.inserter();
         true
@@ -302,20 +302,26 @@ pub fn pending(
     least: f64,
 ) -> Result<(bool, Vec<Pending>)> {
     let dirty = dirty();
-    let mut keys = register.keys.read(dirty);
+    let mut keys = register.keys.read(&dirty);
     let others = others(register, &mut keys, Seat::Taken(own), record.keys(register));
     drop(keys);
     let (mut is_any, mut undecided) = (false, Vec::new());
-    let mut rows = register.rows.read(dirty);
+    let mut rows = register.rows.read(&dirty);
     for (bytes, other) in others {
-        let (mut is_near, mut inserter) = (false, other.inserter);
-        // A row that another transaction is changing is found as it was and as it will be.
-        rows.each_of(other.id, |row| {
+        let (is_there, mut is_near, mut inserter) = (Cell::new(false), false, other.inserter);
+        let mut look = |row: &FoundRow<'_>| {
             inserter = row.inserter().or(inserter);
             let other = Loaded::new(register, register.texts.of_row(&row.row()));
             is_near |= record.score(register, &other).probability >= least;
+            is_there.set(true);
             true
-        });
+        };
+        // A row that another transaction is changing is found as it was and as it will be; or as neither, if that ends
+        // meanwhile.
+        rows.each_of(other.id, &mut look);
+        if !is_there.get() {
+            register.rows.read(&now()).each_of(other.id, look);
+        }
         is_any |= is_near;
         if let Some(transaction) = inserter.filter(|_| is_near) {
             undecided.push(Pending { bytes, transaction });

@@ -15,6 +15,7 @@ use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::message::words;
+use pg::snapshot::ScanSnapshot;
 use pg::values::varlena::NewValue;
 use pg::{catalog, entry};
 
@@ -46,15 +47,14 @@ fn bloom_register_preview(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let own = register
         .key_in(&object)
         .map(|key| key.unwrap_or_else(|text| raise_no_key(&register, &text)));
-    // SAFETY: a function runs with a snapshot.
-    let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
+    let snapshot = ScanSnapshot::active();
     // An old snapshot does not see keys that were written anew.
-    drop(register.read_keys(snapshot));
+    drop(register.read_keys(&snapshot));
     for entities in all {
-        let mut neighbours = Neighbours::new(&register, snapshot);
+        let mut neighbours = Neighbours::new(&register, &snapshot);
         let known = own.map(|id| register.identity(id));
         let bytes = known.as_ref().map(|(bytes, _)| bytes.clone());
-        let mut reader = EntityReader::new(entities, snapshot);
+        let mut reader = EntityReader::new(entities, &snapshot);
         let was = known.as_ref().and_then(|(_, id)| reader.of(*id));
         let before = match (was, &known) {
             (Some(_), Some((bytes, id))) => match neighbours.load(*id, bytes) {

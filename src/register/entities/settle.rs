@@ -39,7 +39,7 @@ impl Register {
     pub fn begin_change(&self, old: Option<&Row>, new: Option<&Row>) -> Result<Begun<'_>> {
         if let (None, Some(id)) = (old, new.and_then(|row| row.get(self.key_number))) {
             let (bytes, _) = self.identity(id);
-            let is_in = |entities| EntityReader::new(entities, now()).of(id).is_some();
+            let is_in = |entities| EntityReader::new(entities, &now()).of(id).is_some();
             let is_known = self.entities()?.iter().all(is_in);
             return Ok(Begun::Enters(Entering::begin(self, &bytes), is_known));
         }
@@ -54,7 +54,7 @@ impl Register {
         if let Some(old) = old.filter(|_| !self.settings.is_empty()) {
             let entities = self.entities()?;
             if let (false, Some(id)) = (entities.iter().all(is_simple), old.get(self.key_number)) {
-                let mut neighbours = Neighbours::new(self, now());
+                let mut neighbours = Neighbours::new(self, &now());
                 let record = Loaded::new(self, self.texts.of_row(old));
                 let (bytes, _) = self.identity(id);
                 let found = neighbours.of(&bytes, &record, self.least()?);
@@ -87,7 +87,7 @@ impl Register {
             }
             Begun::Enters(mut entering, is_known) => {
                 let (bytes, _) = self.identity(id);
-                let record = Neighbours::new(self, now()).load(id, &bytes);
+                let record = Neighbours::new(self, &now()).load(id, &bytes);
                 let is_decided = || {
                     let all = self.entities()?.iter();
                     let mut decisions = all.filter_map(|entities| entities.decisions.as_ref());
@@ -120,7 +120,7 @@ impl Register {
                 seeds.extend(new_id);
                 if let Some(id) = new_id {
                     let (bytes, _) = self.identity(id);
-                    let record = Neighbours::new(self, now()).load(id, &bytes);
+                    let record = Neighbours::new(self, &now()).load(id, &bytes);
                     if let Some(record) = record {
                         await_others(self, &bytes, &record, self.least()?)?;
                     }
@@ -138,7 +138,7 @@ impl Register {
 
     /// Enters a record that makes no pair, unless it is not in the table any more.
     fn enter_alone(&self, entities: &EntityTable, id: pg_sys::Datum) {
-        if !self.is_there(id) || EntityReader::new(entities, now()).of(id).is_some() {
+        if !self.is_there(id) || EntityReader::new(entities, &now()).of(id).is_some() {
             return;
         }
         let entity = self.new_entity(entities);
@@ -153,7 +153,7 @@ impl Register {
     /// A number that no entity has, also where the sequence is behind the table: sequences are not replicated, and not
     /// restored with the data alone.
     pub fn new_entity(&self, entities: &EntityTable) -> i64 {
-        let mut reader = entities.by_entity.read(now());
+        let mut reader = entities.by_entity.read(&now());
         loop {
             let (entity, mut is_taken) = (entities.next(0), false);
             reader.each(entity, |_| {
@@ -168,7 +168,7 @@ impl Register {
 
     /// Whether the table has a record of this key now.
     fn is_there(&self, id: pg_sys::Datum) -> bool {
-        let (mut reader, mut is_there) = (self.rows.read(now()), false);
+        let (mut reader, mut is_there) = (self.rows.read(&now()), false);
         reader.each_of(id, |_| {
             is_there = true;
             false
@@ -183,7 +183,7 @@ impl Register {
             return;
         }
         let writer = entities.by_key.write();
-        let mut reader = EntityReader::new(entities, now());
+        let mut reader = EntityReader::new(entities, &now());
         if let (Some((entity, tid)), None) = (reader.of(old), reader.of(new)) {
             drop(reader);
             // SAFETY: as above.
@@ -206,11 +206,12 @@ impl Register {
         // Rows stay where they are from here on.
         let writer = entities.by_key.write();
         known_pairs::begin(self);
-        let mut neighbours = Neighbours::new(self, now());
+        let now = now();
+        let mut neighbours = Neighbours::new(self, &now);
         let lowest = self.entities()?.iter();
         let lowest = lowest.map(|entities| entities.method.least(entities.least));
         neighbours.keeps = Some(lowest.fold(f64::INFINITY, f64::min));
-        let mut reader = EntityReader::new(entities, now());
+        let mut reader = EntityReader::new(entities, &now);
         let component = Component::gather(
             &mut neighbours,
             &mut reader,
