@@ -45,7 +45,8 @@ pub fn find_table(wanted: &TableName, near: pg_sys::Oid, option: &str) -> Result
         return Err(sql_error(
             ERRCODE_UNDEFINED_TABLE,
             words!("table \"{schema}.{wanted.name}\" of option \"{option}\" does not exist"),
-        ));
+        )
+        .hint("Name it as it is called now, with its schema unless that is the guarded table's; a guard that is there is to be dropped, and made anew."));
     }
     Ok(table)
 }

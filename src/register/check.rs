@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use pgrx::{pg_sys, IntoDatum};
 
-use super::create::{check_owner, check_snapshot, mend_triggers, refill};
+use super::create::{check_owner, check_snapshot, guards, mend_triggers, refill};
 use super::fill::{each_record, most_by_search, without_row_security, OF_KEY};
 use super::stored::Register;
 use pg::error::OrRaise;
@@ -42,6 +42,15 @@ fn bloom_register_check(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         ("blocks open that are too large", findings[2]),
         ("blocks closed that a new register has open", findings[3]),
         ("pairs in these", findings[4]),
+        (
+            "triggers of the register missing or disabled",
+            register.triggers_lost(),
+        ),
+        (
+            "tables logged otherwise than the records",
+            register.otherwise_logged().len() as i64,
+        ),
+        ("guards", guards(register.relation, oid).len() as i64),
     ];
     for (finding, number) in stored {
         rows.make(|| Some([Some(text_datum(finding.as_bytes())), number.into_datum()]));
@@ -90,7 +99,13 @@ fn compare(register: &Register) -> [[i64; 5]; 2] {
     let session = Session::begin(false);
     let columns = [
         (c"key", StoreColumn::plain(pg_sys::INT8OID)),
-        (c"id", StoreColumn::plain(register.key.type_oid)),
+        (
+            c"id",
+            StoreColumn {
+                collation: register.key.collation,
+                ..StoreColumn::plain(register.key.type_oid)
+            },
+        ),
     ];
     let mut fresh = session.in_callers_memory(|| TupleStore::new(columns.into_iter()));
     let mut records = 0;

@@ -176,12 +176,12 @@ pub fn count_records(session: &Session, table: pg_sys::Oid, known: &KnownModel) 
     }
 }
 
-/// Warns of the guards that a register leaves behind, which refuse every row then.
-fn warn_of_guards(table: pg_sys::Oid, register: pg_sys::Oid) {
+/// The guards of a table that ask its register.
+pub fn guards(table: pg_sys::Oid, register: pg_sys::Oid) -> Vec<CString> {
     let open = OpenRelation::table(table, pg_sys::AccessShareLock);
     let name = catalog::name(register);
     // SAFETY: names and arguments of a trigger are C strings, as many as it says.
-    let guards: Vec<CString> = unsafe {
+    unsafe {
         let triggers = open.triggers();
         let asks = |trigger: &&pg_sys::Trigger| {
             let args =
@@ -194,8 +194,12 @@ fn warn_of_guards(table: pg_sys::Oid, register: pg_sys::Oid) {
         names
             .map(|trigger| CStr::from_ptr(trigger.tgname).to_owned())
             .collect()
-    };
-    for guard in guards {
+    }
+}
+
+/// Warns of the guards that a register leaves behind, which refuse every row then.
+fn warn_of_guards(table: pg_sys::Oid, register: pg_sys::Oid) {
+    for guard in guards(table, register) {
         let (quoted, trigger) = (catalog::quoted(table), catalog::quoted_column(&guard));
         warn(
             &sql_error(

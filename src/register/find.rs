@@ -15,6 +15,7 @@ use crate::models::{min_probability, object_of, reading_fields, record};
 use pg::catalog::privileges::{current_user, has_policies_for, may_select};
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
+use pg::function::place::place;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::message::words;
 use pg::session::{QueryRow, SavedPlan, Session};
@@ -63,9 +64,16 @@ fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         );
     }
     let asked = record(arguments, 1, &register.known, &object);
-    if asked.iter().all(Option::is_none) {
-        // SAFETY: it is an object, or that was an error.
-        unsafe { register.tell_of_unknown(json) };
+    // SAFETY: the call's, of which nothing else uses the place; it is an object, or that was an error.
+    unsafe {
+        // Of the first record that a statement asks for: others of it have the same members.
+        let tells = is_json(fcinfo) && std::mem::replace(&mut place(fcinfo).number, 1) == 0;
+        if tells || asked.iter().all(Option::is_none) {
+            register.tell_of_unknown(json);
+        }
+        if tells {
+            register.tell_of_unread(&asked);
+        }
     }
     // What is no key is that of no record.
     let own = register.key_in(&object).and_then(Result::ok);
@@ -106,6 +114,16 @@ fn bloom_register_match(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         });
     }
     NewValue(pg_sys::Datum::null())
+}
+
+/// Whether a record that is argument 1 is `jsonb`, or its text, and no row.
+///
+/// # Safety
+/// `fcinfo` is that of a running function.
+unsafe fn is_json(fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    // SAFETY: the caller's.
+    let of_type = unsafe { pg_sys::get_fn_expr_argtype((*fcinfo).flinfo, 1) };
+    [pg_sys::JSONBOID, pg_sys::TEXTOID, pg_sys::InvalidOid].contains(&of_type)
 }
 
 /// A record that is argument 1, as `jsonb`: it is one, or its text, or a row.

@@ -19,6 +19,9 @@ use pg::values::text::to_database;
 /// So many members are named.
 const MOST_NAMED: usize = 10;
 
+/// So many letters of a value are shown.
+const MOST_SHOWN: usize = 60;
+
 impl Register {
     /// Says which members of a record are no columns of the table.
     ///
@@ -72,7 +75,8 @@ impl Register {
             if value.trim().is_empty() || field.layout.reads(value) {
                 continue;
             }
-            let (shown, kind) = (to_database(value), field.layout.kind());
+            let shown: String = value.chars().take(MOST_SHOWN).collect();
+            let (shown, kind) = (to_database(&shown), field.layout.kind());
             let error = sql_error(
                 ERRCODE_SUCCESSFUL_COMPLETION,
                 words!("value \"{shown}\" of member \"{name}\" cannot be read"),

@@ -19,7 +19,7 @@ fn is_logged(table: pg_sys::Oid) -> Option<bool> {
 
 impl Register {
     /// The tables of keys and entities that are logged and the register's table is not, or the other way round.
-    fn otherwise_logged(&self) -> Vec<pg_sys::Oid> {
+    pub fn otherwise_logged(&self) -> Vec<pg_sys::Oid> {
         let wanted = is_logged(self.relation);
         let entities = self.settings.iter();
         let mut tables = vec![self.keys.oid];

@@ -150,7 +150,7 @@ impl Register {
                     words!("register \"{self.oid}\" does not find names by their beginnings"),
                 )
                 .hint(
-                    "Make it anew by bloom_register_create(), with the option {\"prefix\": true}.",
+                    "Make it anew by bloom_register_create(), or another one beside it, with the option {\"prefix\": true}.",
                 ),
             );
         };

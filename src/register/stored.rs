@@ -292,6 +292,12 @@ impl Register {
         }
     }
 
+    /// How many of them do not.
+    pub fn triggers_lost(&self) -> i64 {
+        let lost = [true, false].map(|of_row| !self.has_trigger(self.relation, of_row));
+        lost.map(i64::from).iter().sum()
+    }
+
     /// Whether they are there, and fire in every session.
     pub fn is_kept(&self) -> bool {
         self.kept_state() == Some(pg_sys::TRIGGER_FIRES_ALWAYS)
@@ -500,8 +506,10 @@ pub fn rows_by_key(
 ) -> Result<KeyTable> {
     let oid = table.rd_id;
     let number = catalog::column(oid, &key.name);
-    let index = number.and_then(|number| table.btree_on(number, true));
-    let Some((index, collation)) = index else {
+    let all = number.map_or(Vec::new(), |number| table.btrees_on(number, true));
+    // Others find keys that are written otherwise, too.
+    let is_exact = |(_, collation): &(_, pg_sys::Oid)| catalog::is_deterministic(*collation);
+    let Some((index, collation)) = all.into_iter().find(is_exact) else {
         let (quoted, column) = (catalog::quoted(oid), catalog::quoted_column(&key.name));
         let of = match register {
             pg_sys::InvalidOid => words!("A register"),

@@ -108,7 +108,7 @@ pub fn named_beside(call: &TriggerCall, name: &CStr) -> Result<pg_sys::Oid> {
         words!("register \"{name}\" of trigger \"{trigger}\" on table \"{table}\" does not exist"),
     )
     .detail("It was dropped, renamed or moved to another schema than its table.")
-    .hint("Name it as it was, or drop the triggers of the table that are called like it."))
+    .hint("Name it as it was, or drop what is left of it: the triggers of the table that are called like it, and its table of keys."))
 }
 /// A version of a row, and when its keys were in a register. While all of this stays the same, they still are: what was
 /// done since was done by triggers of the same command, and those that delete keys forget this; a rollback of what has

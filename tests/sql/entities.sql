@@ -158,6 +158,7 @@ SELECT bloom_entities_create('person_register', 'other', 0.5, 'centre', NULL, 's
 SELECT bloom_entities_create('person', 'other');
 SELECT bloom_entities_create(NULL, 'other');
 SELECT bloom_entities_create('person_register', NULL);
+SELECT bloom_entities_create('person_register', 'entities.other');
 SELECT bloom_entities_drop('person_register', 'other');
 SELECT * FROM bloom_entities_how('ent', -1);
 SELECT * FROM bloom_entities_how('person', 1);

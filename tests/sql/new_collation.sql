@@ -16,4 +16,11 @@ INSERT INTO of_kind SELECT 'KEY' || i FROM generate_series(1, 10) AS i;
 SELECT count(*) FROM bloom_duplicates('cased', 'id', 'sig', 0.6, new => 'of_kind');
 CREATE INDEX ON cased USING sigfile (sig);
 SELECT count(*) FROM bloom_duplicates('cased', 'id', 'sig', 0.6, new => 'of_kind');
+-- A register finds records by their keys as they are written.
+CREATE TABLE client (id text NOT NULL, name text, born date);
+CREATE UNIQUE INDEX ON client (id COLLATE caseless);
+INSERT INTO client SELECT 'k' || i, md5('name ' || i % 90), date '1940-01-01' + i % 90 * 100 FROM generate_series(1, 120) AS i;
+SELECT bloom_register_create(bloom_model_fit('client', 'id', '{name,born}', '{}'), 'client', 'id');
+ALTER TABLE client ADD PRIMARY KEY (id);
+SELECT bloom_register_create(bloom_model_fit('client', 'id', '{name,born}', '{}'), 'client', 'id');
 DROP SCHEMA new_collation CASCADE;

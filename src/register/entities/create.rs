@@ -146,6 +146,17 @@ fn write_settings(session: &Session, register: pg_sys::Oid, settings: &[Settings
 
 /// Errors: the name is too long, or one of the tables would be called as another one is.
 fn check_name(schema: &CStr, name: &CStr) {
+    let within = [schema.to_bytes(), b"."].concat();
+    if name.to_bytes().starts_with(&within) {
+        raise(
+            &sql_error(
+                ERRCODE_INVALID_NAME,
+                words!("the name \"{name}\" of entities has a schema in it"),
+            )
+            .detail("Entities are in the schema of their register.")
+            .hint("Leave it out."),
+        );
+    }
     let length = name.to_bytes().len();
     if length > LONGEST {
         raise(

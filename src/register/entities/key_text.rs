@@ -53,7 +53,14 @@ impl Register {
         object: &'j JsonObject<'_>,
     ) -> Option<Result<pg_sys::Datum, Cow<'j, str>>> {
         let member = object.member(self.key.name.to_bytes()).ok()??;
-        Some(self.id_of_text(&to_database(&member)).ok_or(member))
+        // JSON has no integers: 7.0 is one.
+        let whole = || {
+            let (whole, rest) = member.trim().split_once('.').unwrap_or((member.trim(), ""));
+            let is_whole = rest.bytes().all(|digit| digit == b'0');
+            self.id_of_text(&to_database(whole)).filter(|_| is_whole)
+        };
+        let key = self.id_of_text(&to_database(&member)).or_else(whole);
+        Some(key.ok_or(member))
     }
 
     /// The key of a text; `None` if it is none.
