@@ -86,6 +86,14 @@ SELECT count(*), count(*) FILTER (WHERE before IS DISTINCT FROM after) AS otherw
 DELETE FROM person WHERE id % 2 = 0;
 SELECT count(*), count(*) FILTER (WHERE before IS DISTINCT FROM after) AS otherwise, count(after) AS changed FROM (SELECT id + 50000, given, surname, dob, 'Ulm', phone FROM source) AS s (a, b, c, d, e, f), foreseen((a, b, c, d, e, f)::source);
 SELECT entity IS NULL AS new, change, size, others FROM bloom_register_preview('person_register', '{"given": "Wolfhard", "surname": "Siebenschein"}'::text) WHERE entities = 'ent'::regclass;
+-- So it does where people have decided about the record, be it there or not: nothing changes of records as they are.
+BEGIN;
+INSERT INTO decision (a, b, decision) SELECT min(key)::text, max(key)::text, v FROM ent CROSS JOIN unnest('{unsure,different}'::text[]) AS v GROUP BY entity, v HAVING count(*) > 1 AND min(key) % 2 = (v = 'unsure')::int;
+SELECT count(DISTINCT p.id) > 20 AS many, count(v.change) AS changed FROM (SELECT a AS key FROM decision UNION SELECT b FROM decision) AS d JOIN person AS p ON p.id = d.key::int LEFT JOIN LATERAL bloom_register_preview('person_register', p) AS v ON true;
+SELECT key AS one FROM ent_decided ORDER BY key LIMIT 1 \gset
+INSERT INTO decision (a, b, decision) VALUES ('999999', :'one', 'same');
+SELECT change, size > 1 AS more FROM bloom_register_preview('person_register', '{"id": 999999, "given": "Wolfhard", "surname": "Siebenschein"}'::jsonb) WHERE entities = 'ent_decided'::regclass;
+ROLLBACK;
 -- How the largest entity came together: one pair less than it has records, those that hold a part alone first.
 SELECT entity AS large FROM ent GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1 \gset
 SELECT count(*) = (SELECT count(*) - 1 FROM ent WHERE entity = :large) AS tree, bool_and(probability >= 0.5) AS strong, max(size) = count(*) + 1 AS whole, bool_or(alone) AS any_alone FROM bloom_entities_how('ent', :large);

@@ -170,18 +170,19 @@ impl Component {
                     near.unwrap_or_default()
                 }
             };
-            let is_guest = component.parts[at].id.is_none();
-            let with_guest = neighbours.with_guest(&bytes).filter(|_| !is_guest);
-            if let Some(score) = with_guest.filter(|score| score.probability >= least) {
-                component.pair(0, at, score.probability, score.bits, 0);
-            }
             let judged = component.read_decisions(at, entities, register);
-            let is_left_out = |near: &Near| {
-                let judged = judged.get(&near.bytes);
+            let is_left_out = |bytes: &Vec<u8>| {
+                let judged = judged.get(bytes);
                 judged.is_some_and(|(verdict, _)| *verdict != Verdict::Same)
             };
+            let is_guest = component.parts[at].id.is_none();
+            let with_guest = neighbours.with_guest(&bytes).filter(|_| !is_guest);
+            let is_pair = with_guest.is_some() && !is_left_out(&component.parts[0].bytes);
+            if let Some(score) = with_guest.filter(|s| is_pair && s.probability >= least) {
+                component.pair(0, at, score.probability, score.bits, 0);
+            }
             for near in near {
-                if near.score.probability < least || is_left_out(&near) {
+                if near.score.probability < least || is_left_out(&near.bytes) {
                     continue;
                 }
                 let (probability, bits) = (near.score.probability, near.score.bits);
@@ -220,11 +221,16 @@ impl Component {
         entities: &EntityTable,
         register: &Register,
     ) -> BTreeMap<Vec<u8>, (Verdict, pg_sys::Datum)> {
-        let (Some(decisions), Some(id)) = (&entities.decisions, self.parts[at].id) else {
+        let Some(decisions) = &entities.decisions else {
             return BTreeMap::new();
         };
+        let text = match self.parts[at].id {
+            Some(id) => register.text_of(id),
+            // A guest without a key is one that nobody has decided about.
+            None => self.parts[at].text.clone(),
+        };
         let mut newest: HashMap<Vec<u8>, (i64, Reverse<Verdict>)> = HashMap::new();
-        for (other, verdict, when) in decisions.about(&register.text_of(id)) {
+        for (other, verdict, when) in decisions.about(&text) {
             let rank = (when, Reverse(verdict));
             let known = newest.entry(other).or_insert(rank);
             *known = rank.max(*known);
