@@ -11,14 +11,14 @@ use pgrx::pg_sys;
 
 use super::candidates::scan::updater;
 use super::candidates::RowTid;
-use super::compare::ComparedRow;
 use super::prepared::PreparedGuard;
 use super::trigger::TriggerCall;
+use crate::register::KeyType;
+use pg::catalog;
 use pg::ffi;
 use pg::relation::OpenRelation;
 use pg::row::{header, FetchedRow, Row};
 use pg::session_state::map_bytes;
-use pg::values::varlena::Varlena;
 
 /// A row of a partition that has passed the check of an UPDATE.
 struct CheckedUpdate {
@@ -50,16 +50,20 @@ fn is_partition(call: &TriggerCall) -> bool {
 }
 
 /// What the comparator reads of a row.
-fn compared(row: ComparedRow<'_>) -> Vec<Option<Vec<u8>>> {
-    // SAFETY: a column that a comparator reads is of a type with varlenas.
-    let bytes = |value| unsafe { Varlena::new(value) }.bytes().to_vec();
-    row.values().map(|value| value.map(bytes)).collect()
+fn compared(guard: &PreparedGuard, row: &Row) -> Vec<Option<Vec<u8>>> {
+    let bytes = |&column: &i16| {
+        let of_type = KeyType::new(catalog::column_type(guard.own.oid, column));
+        // SAFETY: a value of the column, which is of this type.
+        row.get(column)
+            .map(|value| unsafe { of_type.packed(value) })
+    };
+    guard.own.columns.iter().map(bytes).collect()
 }
 
 /// Keeps in mind that an UPDATE of the row at `from` will be made, after which it is `row`.
 pub fn remember(call: &TriggerCall, guard: &PreparedGuard, from: RowTid, row: &Row) {
     if is_partition(call) {
-        let compared = compared(guard.own.row(row));
+        let compared = compared(guard, row);
         let trigger = (guard.top, guard.trigger.clone());
         CHECKED.with_borrow_mut(|all| all.insert(trigger, CheckedUpdate { from, compared }));
     }
@@ -74,7 +78,7 @@ pub fn arrives(call: &TriggerCall, guard: &PreparedGuard, row: &Row) -> bool {
     if CHECKED.with_borrow(|all| !all.contains_key(&trigger)) {
         return false;
     }
-    let compared = compared(guard.own.row(row));
+    let compared = compared(guard, row);
     let from = CHECKED.with_borrow(|all| {
         let update = all.get(&trigger)?;
         (update.compared == compared).then_some(update.from)

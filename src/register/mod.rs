@@ -37,4 +37,5 @@ mod trigger;
 mod why;
 
 pub use entities::{Link, ReadableEntities};
+pub use key_type::KeyType;
 pub use stored::Register;

@@ -212,6 +212,7 @@ INSERT INTO person SELECT * FROM source WHERE id = 20;
 ROLLBACK;
 BEGIN;
 ALTER SEQUENCE ent_entity_seq RESTART 1;
+ALTER SEQUENCE ent_changes_id_seq RESTART 1;
 INSERT INTO person SELECT id + 60000, id::text, id::text, NULL, NULL, NULL FROM source WHERE id BETWEEN 20 AND 40;
 SELECT max(n) AS alone FROM (SELECT key, count(*) OVER (PARTITION BY entity) AS n FROM ent) AS e WHERE key > 60000;
 ROLLBACK;

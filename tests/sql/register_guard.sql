@@ -97,6 +97,15 @@ COPY person (id, given, surname, dob, city) FROM stdin (FORMAT csv);
 INSERT INTO person SELECT 50070 + i, 'Adelgunde', 'Hinterleitner', '1949-11-12', 'Graz' FROM generate_series(1, 2) AS i ON CONFLICT (id) DO NOTHING;
 SELECT id, given, surname FROM person WHERE id BETWEEN 50050 AND 50079 ORDER BY id;
 SELECT finding, number FROM bloom_register_check('person_register') WHERE finding LIKE 'keys %';
+-- The table is a partition: rows that an UPDATE has let pass are remembered by values of all types.
+CREATE TABLE everybody (LIKE person) PARTITION BY RANGE (id);
+ALTER TABLE everybody ATTACH PARTITION person FOR VALUES FROM (0) TO (1000000);
+UPDATE person SET dob = '1955-05-06', surname = 'Nirgendwohin' WHERE id = 50041;
+UPDATE person SET dob = NULL WHERE id = 50041;
+UPDATE person SET dob = '1955-05-05', surname = 'Nirgendwo' WHERE id = 50041;
+INSERT INTO everybody (id, given, surname, dob, city) VALUES (50083, 'Ottokar', 'Nirgendwo', '1955-05-05', 'Graz');
+ALTER TABLE everybody DETACH PARTITION person;
+SELECT id, surname, dob FROM person WHERE id IN (50041, 50083);
 -- The key gets another type behind a row that was let pass.
 BEGIN;
 INSERT INTO person VALUES (50080, 'Ottokar', 'Nirgendwo', '1955-05-05', 'Graz');

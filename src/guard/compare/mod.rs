@@ -138,7 +138,7 @@ impl<'a> ComparedRow<'a> {
         self.row.get(self.columns[place])
     }
 
-    /// All values in the comparator's order: of signatures and arrays, which are varlenas.
+    /// All values in the comparator's order, of whatever types.
     pub fn values(self) -> impl Iterator<Item = Option<pg_sys::Datum>> + 'a {
         self.columns.iter().map(move |&column| self.row.get(column))
     }

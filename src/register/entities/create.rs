@@ -416,8 +416,8 @@ impl Register {
                         Some(alone) if component.is_new_alone() => {
                             // A table that was empty has no numbers but those of its sequence.
                             let entity = match is_new {
-                                true => entities.next(0),
-                                false => self.new_entity(entities),
+                                true => entities.first_entity(),
+                                false => entities.new_entity(),
                             };
                             alone.add(entity, id, bytes);
                         }

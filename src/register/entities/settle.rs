@@ -141,29 +141,13 @@ impl Register {
         if !self.is_there(id) || EntityReader::new(entities, &now()).of(id).is_some() {
             return;
         }
-        let entity = self.new_entity(entities);
+        let entity = entities.new_entity();
         let mut writer = entities.by_key.write();
         writer.insert(&[Some(id), Some(pg_sys::Datum::from(entity))]);
         writer.write();
         drop(writer);
         self.tell(entities, id, entity, ("made", 1), &[]);
         entities.notify();
-    }
-
-    /// A number that no entity has, also where the sequence is behind the table: sequences are not replicated, and not
-    /// restored with the data alone.
-    pub fn new_entity(&self, entities: &EntityTable) -> i64 {
-        let mut reader = entities.by_entity.read(&now());
-        loop {
-            let (entity, mut is_taken) = (entities.next(0), false);
-            reader.each(entity, |_| {
-                is_taken = true;
-                false
-            });
-            if !is_taken {
-                return entity;
-            }
-        }
     }
 
     /// Whether the table has a record of this key now.
@@ -243,9 +227,8 @@ impl Register {
         // What this command has written already can be changed by the next one only.
         // SAFETY: a trigger and a function that writes may begin another command.
         unsafe { pg_sys::CommandCounterIncrement() };
-        let id_of = |entity: &super::component::Entity| {
-            entity.id.unwrap_or_else(|| self.new_entity(entities))
-        };
+        let id_of =
+            |entity: &super::component::Entity| entity.id.unwrap_or_else(|| entities.new_entity());
         let ids: Vec<i64> = all.iter().map(id_of).collect();
         for (place, &part) in outcome.order.iter().enumerate() {
             let part = &component.parts[part as usize];
@@ -297,7 +280,7 @@ impl Register {
         // SAFETY: it reads the state of the transaction.
         let at = unsafe { pg_sys::GetCurrentTransactionStartTimestamp() };
         let row = [
-            Some(pg_sys::Datum::from(entities.next(1))),
+            Some(pg_sys::Datum::from(entities.new_change())),
             Some(pg_sys::Datum::from(at)),
             Some(cause),
             Some(pg_sys::Datum::from(entity)),

@@ -14,6 +14,7 @@ use crate::pairs::decisions::DecisionTable;
 use pg::error::sql_error;
 use pg::message::words;
 use pg::relation::OpenRelation;
+use pg::snapshot::now;
 use pg::tree::list;
 use pg::values::text::to_database;
 use pg::{catalog, ffi, relation};
@@ -139,9 +140,11 @@ impl EntityTable {
         };
         let by_key = by(1, "has no unique index on \"key\"", register.key.type_oid)?;
         let by_entity = by(2, "has no index on \"entity\"", pg_sys::INT8OID)?;
+        let table_of_changes = OpenRelation::table(changes, pg_sys::AccessShareLock);
+        let by_number = table_of_changes.btree_on(1, true);
         let changes = KeyTable {
             oid: changes,
-            index: pg_sys::InvalidOid,
+            index: by_number.map_or(pg_sys::InvalidOid, |(index, _)| index),
             column: (1, true),
             is_covered: false,
             equality: (pg_sys::F_INT8EQ.into(), pg_sys::InvalidOid),
@@ -180,12 +183,42 @@ impl EntityTable {
         self.by_key.oid
     }
 
-    /// A new number of an entity (0) or of a change (1), whoever may use the sequence.
+    /// A number that no entity has.
+    pub fn new_entity(&self) -> i64 {
+        self.next(0, Some(&self.by_entity))
+    }
+
+    /// The same while the sequence is as new as the table.
+    pub fn first_entity(&self) -> i64 {
+        self.next(0, None)
+    }
+
+    /// A number that no change has, where these have a unique index yet.
+    pub fn new_change(&self) -> i64 {
+        let is_indexed = self.changes.index != pg_sys::InvalidOid;
+        self.next(1, is_indexed.then_some(&self.changes))
+    }
+
+    /// A new number of an entity (0) or of a change (1), whoever may use the sequence, also where that is behind the table:
+    /// sequences are not replicated, and not restored with the data alone.
     ///
     /// Errors: the sequence is at its end.
-    pub fn next(&self, of: usize) -> i64 {
-        // SAFETY: the sequence was found in the catalogs; if it is gone, the server says so.
-        unsafe { ffi::nextval_internal(self.sequences[of], false) }
+    fn next(&self, of: usize, table: Option<&KeyTable>) -> i64 {
+        let mut reader = table.map(|table| table.read(&now()));
+        loop {
+            // SAFETY: the sequence was found in the catalogs; if it is gone, the server says so.
+            let number = unsafe { ffi::nextval_internal(self.sequences[of], false) };
+            let mut is_taken = false;
+            if let Some(reader) = &mut reader {
+                reader.each(number, |_| {
+                    is_taken = true;
+                    false
+                });
+            }
+            if !is_taken {
+                return number;
+            }
+        }
     }
 
     /// Adds the number of a change to those that listen: one notification a transaction, whatever it has changed.
