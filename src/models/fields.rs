@@ -9,7 +9,7 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::records::{RecordColumn, Records};
 use pg::catalog;
-use pg::catalog::generated::sources;
+use pg::catalog::generated::{has_changing_default, sources};
 use pg::catalog::privileges::may_select;
 use pg::error::{raise, sql_error};
 use pg::relation::OpenRelation;
@@ -243,6 +243,10 @@ fn all(oid: pg_sys::Oid, key: &CStr, left_out: &mut Vec<LeftOut>) -> Vec<FieldWi
             Some(format!("values of type {of_type} are not compared"))
         } else if column_names::is_record_number(&name) {
             Some("looks like the number of a record, or of a group of records".to_owned())
+        } else if is_date(of_type)
+            && (column_names::says_when_entered(&name) || has_changing_default(&table, number))
+        {
+            Some("says when a record was entered or changed".to_owned())
         } else if !may_select(oid, &[number], user) {
             Some(MAY_NOT_BE_READ.to_owned())
         } else {

@@ -86,5 +86,10 @@ INSERT INTO computed SELECT row_number() OVER (ORDER BY rec_id), given_name, sur
 SELECT f.* FROM fields(bloom_model_fit('computed', 'id')) AS f;
 SELECT bloom_model_fit('computed', 'id') -> 'left_out' AS left_out;
 SELECT f.* FROM fields(bloom_model_fit('computed', 'id', '{given_name,surname,"form \"of\" name"}')) AS f;
+-- Nor is a date that says when a record was entered, unless it is asked for.
+ALTER TABLE computed ADD "createdAt" timestamp, ADD angelegt_am date, ADD came timestamptz DEFAULT now(), ADD born date DEFAULT '1900-01-01', ADD updated text;
+UPDATE computed SET "createdAt" = date '2001-01-01' + id % 90, angelegt_am = date '2001-01-01' + id % 80, born = date '1940-01-01' + id % 70 * 99, updated = suburb;
+SELECT bloom_model_fit('computed', 'id') -> 'left_out' AS left_out;
+SELECT count(*) AS asked_for FROM jsonb_array_elements(bloom_model_fit('computed', 'id', '{given_name,surname,came}') -> 'fields') AS f WHERE f ->> 'name' = 'came';
 SET client_min_messages = warning;
 DROP SCHEMA model_kinds CASCADE;

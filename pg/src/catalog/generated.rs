@@ -1,6 +1,4 @@
-//! Columns that the server computes from others.
-
-use std::ffi::CStr;
+//! Columns that the server computes from others, or fills by itself.
 
 use pgrx::pg_sys;
 
@@ -14,19 +12,10 @@ pub fn sources(table: &OpenRelation, column: i16) -> Vec<i16> {
         if pg_sys::get_attgenerated(table.rd_id, column) == 0 {
             return Vec::new();
         }
-        let Some(constraints) = (*table.rd_att).constr.as_ref() else {
+        let Some(node) = expression(table, column) else {
             return Vec::new();
         };
-        let defaults = match constraints.num_defval {
-            0 => &[],
-            n => std::slice::from_raw_parts(constraints.defval, n.into()),
-        };
-        let Some(found) = defaults.iter().find(|d| d.adnum == column) else {
-            return Vec::new();
-        };
-        let expression = CStr::from_ptr(found.adbin);
         let mut used = std::ptr::null_mut();
-        let node = pg_sys::stringToNode(expression.as_ptr()).cast();
         pg_sys::pull_varattnos(node, 1, &mut used);
         let mut columns = Vec::new();
         let mut member = -1;
@@ -40,5 +29,29 @@ pub fn sources(table: &OpenRelation, column: i16) -> Vec<i16> {
             let number = member + pg_sys::FirstLowInvalidHeapAttributeNumber;
             columns.extend(i16::try_from(number).ok().filter(|&n| n > 0));
         }
+    }
+}
+
+/// Whether the server fills a column, where nobody gives a value, with something else each time, such as the time.
+pub fn has_changing_default(table: &OpenRelation, column: i16) -> bool {
+    // SAFETY: an expression that the server has made.
+    unsafe {
+        pg_sys::get_attgenerated(table.rd_id, column) == 0
+            && expression(table, column).is_some_and(|node| pg_sys::contain_mutable_functions(node))
+    }
+}
+
+/// The expression of a column's default, or that by which it is generated, in the current memory context.
+fn expression(table: &OpenRelation, column: i16) -> Option<*mut pg_sys::Node> {
+    // SAFETY: the table is open, so its descriptor stays as it is; the server made the expressions, as many as it says, and
+    // reads what it has written.
+    unsafe {
+        let constraints = (*table.rd_att).constr.as_ref()?;
+        let defaults = match constraints.num_defval {
+            0 => &[],
+            n => std::slice::from_raw_parts(constraints.defval, n.into()),
+        };
+        let found = defaults.iter().find(|d| d.adnum == column)?;
+        Some(pg_sys::stringToNode(found.adbin).cast())
     }
 }

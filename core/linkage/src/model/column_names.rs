@@ -25,6 +25,15 @@ const GIVEN: &str = "givenname firstname forename christianname vorname rufname 
 /// Names of columns that say which record or group it is.
 const RECORD: &str = "id key uuid guid cluster clusterid entityid recid recordid";
 
+/// Words of names of columns that say when a record was entered or changed.
+const ENTERED: &str = "created creation inserted entered updated modified changed imported loaded recorded angelegt erfasst \
+    erstellt geaendert aktualisiert cree modifie creado modificado actualizado creato aggiornato";
+
+/// The same, where names are written in one.
+const ENTERED_WHOLE: &str =
+    "createdat createdon creationdate insertedat updatedat updatedon modifiedat modifiedon \
+    lastmodified lastupdate lastupdated lastchange";
+
 /// Words of names of columns that mean the same, each line.
 const SAME: [&str; 5] = [
     "birth birthdate birthday dob geburt geburtsdatum geboren gebdat naissance nacimiento nascita nascimento urodzenia",
@@ -71,6 +80,13 @@ pub fn is_record_number(name: &str) -> bool {
     let spaced = normalize(name, true, || ()).unwrap_or_default();
     let last_word = spaced.rsplit('_').next() == Some("id");
     !is_named_personal(name) && (last_word || is_one_of(&plain(name), RECORD))
+}
+
+/// Whether it says when a record was entered or changed, if it has dates.
+pub fn says_when_entered(name: &str) -> bool {
+    let spaced = normalize(name, true, || ()).unwrap_or_default();
+    let mut words = spaced.split('_');
+    words.any(|word| is_one_of(word, ENTERED)) || is_one_of(&plain(name), ENTERED_WHOLE)
 }
 
 /// Whether two columns may be the same by their names: `first_name` and `given_name`, `title` and `film_title`.
