@@ -262,16 +262,28 @@ impl Register {
         keys
     }
 
-    /// In which sessions the trigger of a table fires, as pg_trigger has it, whose only argument is the register's name, and
-    /// that is for each row, or for each statement; `None` if it is missing.
+    /// In which sessions the register's own trigger of a table fires, as pg_trigger has it, that is for each row, or for each
+    /// statement; `None` if it is missing. It fires for all that changes rows.
     fn trigger_state(&self, table: pg_sys::Oid, is_for_rows: bool) -> Option<u8> {
         let table = OpenRelation::table(table, pg_sys::AccessShareLock);
         let name = catalog::name(self.oid);
+        let rows =
+            pg_sys::TRIGGER_TYPE_INSERT | pg_sys::TRIGGER_TYPE_UPDATE | pg_sys::TRIGGER_TYPE_DELETE;
+        let of_type = match is_for_rows {
+            true => pg_sys::TRIGGER_TYPE_ROW | rows,
+            false => pg_sys::TRIGGER_TYPE_TRUNCATE,
+        };
+        let function = match table.rd_id == self.relation {
+            true => c"bloom_register_keep_wrapper",
+            false => c"bloom_entities_decide_wrapper",
+        };
         // SAFETY: the arguments of a trigger are C strings.
         let is_of_register = |trigger: &&pg_sys::Trigger| unsafe {
             trigger.tgnargs == 1
+                && trigger.tgtype as u32 == of_type
+                && (trigger.tgnattr == 0 && trigger.tgqual.is_null())
                 && CStr::from_ptr(*trigger.tgargs) == name.as_c_str()
-                && (trigger.tgtype & pg_sys::TRIGGER_TYPE_ROW as i16 != 0) == is_for_rows
+                && catalog::is_of_library(trigger.tgfoid, function)
         };
         let found = table.triggers().iter().find(is_of_register);
         found.map(|trigger| trigger.tgenabled as u8)

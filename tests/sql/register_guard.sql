@@ -134,6 +134,31 @@ SELECT bloom_register_guard('person_register', 0.9, 'reject', 'register', 'perso
 SELECT bloom_register_guard('person_register', NULL, 'reject');
 SELECT bloom_register_guard('person', 0.9, 'reject');
 SELECT bloom_guard_create('person', 'id', 0.9, 'reject', 'register', 'review');
+ALTER TABLE person ADD other int UNIQUE, ADD code text UNIQUE;
+CREATE TRIGGER by_other AFTER INSERT OR UPDATE ON person FOR EACH ROW EXECUTE FUNCTION bloom_guard('other', '0.9', 'reject', 'register', 'person_register');
+INSERT INTO person (id, given, surname) VALUES (50090, 'Ottokar', 'Nirgendwo');
+DROP TRIGGER by_other ON person;
+CREATE TRIGGER by_code AFTER INSERT OR UPDATE ON person FOR EACH ROW EXECUTE FUNCTION bloom_guard('code', '0.9', 'reject', 'register', 'person_register');
+INSERT INTO person (id, given, surname) VALUES (50090, 'Ottokar', 'Nirgendwo');
+DROP TRIGGER by_code ON person;
+-- The key that a register says it has may be another one than that which the guard was made for.
+CREATE TRIGGER by_key AFTER INSERT OR UPDATE ON person FOR EACH ROW EXECUTE FUNCTION bloom_guard('id', '0.9', 'reject', 'register', 'person_register');
+BEGIN;
+INSERT INTO person (id, given, surname) VALUES (50090, 'Leopoldine', 'Wagenschmied');
+ALTER TABLE person_register_keys ALTER id TYPE text;
+UPDATE person_register SET key = 'code', types = (SELECT array_agg(CASE WHEN n = 1 THEN 'text' ELSE t END ORDER BY n) FROM unnest(types) WITH ORDINALITY AS u (t, n));
+INSERT INTO person (id, given, surname, code) VALUES (50091, 'Ottokar', 'Nirgendwo', 'x');
+ROLLBACK;
+DROP TRIGGER by_key ON person;
+-- Triggers that look like the register's own.
+CREATE FUNCTION audit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+CREATE TRIGGER aaa AFTER INSERT OR UPDATE OR DELETE ON person FOR EACH ROW EXECUTE FUNCTION audit('person_register');
+CREATE TRIGGER aab AFTER INSERT ON person FOR EACH ROW EXECUTE FUNCTION bloom_register_keep('person_register');
+SELECT count(*) FROM bloom_register_match('person_register', '{"given": "Ottokar", "surname": "Nirgendwo"}');
+ALTER TABLE person ENABLE ALWAYS TRIGGER aaa, ENABLE ALWAYS TRIGGER aab, DISABLE TRIGGER person_register_row;
+SELECT count(*) FROM bloom_register_match('person_register', '{"given": "Ottokar", "surname": "Nirgendwo"}');
+DROP TRIGGER aaa ON person;
+DROP TRIGGER aab ON person;
 CREATE TABLE other (LIKE person INCLUDING ALL);
 SELECT bloom_guard_create('other', 'id', 0.9, 'reject', 'register', 'person_register');
 DROP SCHEMA register_guard CASCADE;

@@ -9,6 +9,7 @@ use std::ffi::{CStr, CString};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::message::words;
+use crate::values::varlena::Varlena;
 
 pub mod changes;
 pub mod generated;
@@ -95,6 +96,27 @@ pub fn type_itself(oid: pg_sys::Oid) -> (CString, CString) {
 pub fn schema_of_function(function: pg_sys::Oid) -> CString {
     // SAFETY: a catalog look-up by OID.
     name_of_schema(unsafe { pg_sys::get_func_namespace(function) })
+}
+
+/// The language C in pg_language, whose OID is the same everywhere.
+const LANGUAGE_C: pg_sys::Oid = pg_sys::Oid::from_u32(13);
+
+/// Whether a function is this one of a library, as only a superuser can declare it.
+pub fn is_of_library(function: pg_sys::Oid, symbol: &CStr) -> bool {
+    let cache = pg_sys::SysCacheIdentifier::PROCOID;
+    let is_it = |row, form: &pg_sys::FormData_pg_proc| {
+        let mut is_null = false;
+        // SAFETY: a column of a row of this cache, which is a text.
+        let source = unsafe {
+            let column = pg_sys::Anum_pg_proc_prosrc as i16;
+            pg_sys::SysCacheGetAttr(cache as i32, row, column, &mut is_null)
+        };
+        // SAFETY: as above.
+        let is_named = || unsafe { Varlena::new(source) }.bytes() == symbol.to_bytes();
+        form.prolang == LANGUAGE_C && !is_null && is_named()
+    };
+    // SAFETY: the cache is by OID, and has rows of this form.
+    unsafe { with_row(cache, function, is_it) }.unwrap_or(false)
 }
 
 /// `schema.name` as SQL writes it.

@@ -6,18 +6,23 @@ use std::rc::Rc;
 use base::Result;
 use linkage::model::{Pattern, ReadyRecord};
 use pgrx::pg_sys;
+use pgrx::PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE;
 use signature::similarity::Measure;
 
 use super::{Change, Comparability, Comparator, ComparedRow, PreparedRow};
 use crate::guard::options::GuardOptions;
 use crate::guard::tables::find_table;
 use crate::register::Register;
-use pg::error::OrRaise;
+use pg::catalog;
+use pg::error::{sql_error, OrRaise};
+use pg::message::words;
 use pg::values::text::to_database;
 
 /// Rows are as similar as they are probably the same.
 pub struct ModelComparator {
     register: pg_sys::Oid,
+    /// The number of the column by which rows are found.
+    key: i16,
     least: f64,
 }
 
@@ -34,11 +39,30 @@ pub fn register(table: pg_sys::Oid, options: &GuardOptions) -> Result<Option<Rc<
 }
 
 impl ModelComparator {
-    pub fn new(options: &GuardOptions, register: &Register) -> ModelComparator {
-        ModelComparator {
+    /// Errors: the column by which rows are found is not the register's key.
+    pub fn new(options: &GuardOptions, key: i16, register: &Register) -> Result<ModelComparator> {
+        let comparator = ModelComparator {
             register: register.oid,
+            key,
             least: options.threshold,
+        };
+        comparator.check_key(register)?;
+        Ok(comparator)
+    }
+
+    /// Errors: the register has another key, by which rows would not be found.
+    fn check_key(&self, register: &Register) -> Result<()> {
+        if register.key_number == self.key {
+            return Ok(());
         }
+        let (name, key) = (register.oid, &register.key.name);
+        let given = catalog::column_name(register.relation, self.key);
+        Err(sql_error(
+            ERRCODE_INVALID_PARAMETER_VALUE,
+            words!("column \"{given}\" is not the key of register \"{name}\""),
+        )
+        .detail("A guard finds rows by the keys that its register gives.")
+        .hint(words!("Name the column \"{key}\".")))
     }
 }
 
@@ -66,6 +90,7 @@ impl Comparator for ModelComparator {
         is_in_table: bool,
     ) -> Option<Box<dyn PreparedRow + 'a>> {
         let register = Register::latest(self.register, row.row.table_oid()).or_raise();
+        self.check_key(&register).or_raise();
         // Whoever is missing in the register would be let in again.
         register.check_kept();
         let record = register.texts.of_row(row.row);

@@ -167,7 +167,9 @@ impl ComparedTable {
         let signature = searched_column(oid, options, &options.column)?;
         check_stored(oid, signature.number)?;
         let comparator = match (by_model::register(oid, options)?, signature.of_type) {
-            (Some(register), _) => Box::new(ModelComparator::new(options, &register)),
+            (Some(register), _) => {
+                Box::new(ModelComparator::new(options, signature.number, &register)?)
+            }
             (None, Some(of_type)) => comparator(options, of_type),
             (None, None) => internal!("a guard without signatures"),
         };
