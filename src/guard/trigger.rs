@@ -2,6 +2,7 @@
 
 use base::{Error, Result};
 use pg::error::OrRaise;
+use std::cell::OnceCell;
 use std::ops::Deref;
 
 use linkage::guard::options::GuardAction;
@@ -10,7 +11,7 @@ use pgrx::pg_sys;
 use super::actions::{act, notify_full, rights, violations};
 use super::candidates::{bulk, search, RowTid, SearchOutcome, SearchedRow};
 use super::compare::decisions::{decide, DecidedRow};
-use super::compare::Comparability;
+use super::compare::{Comparability, ComparedRow};
 use super::options::GuardOptions;
 use super::partition_moves;
 use super::prepared::{self, PreparedGuard};
@@ -183,7 +184,7 @@ fn before(call: &TriggerCall, guard: &PreparedGuard) -> Result<bool> {
         notify_full(call, guard);
         true
     } else {
-        check(call, guard, &new, own)?
+        check(call, guard, (call.old_row().as_ref(), &new), own)?
     };
     if let Some(own) = own.filter(|_| goes_on) {
         partition_moves::remember(call, guard, own, &new);
@@ -221,7 +222,8 @@ fn after(call: &TriggerCall, guard: &PreparedGuard) -> Result<()> {
         // SAFETY: the slot holds the row.
         let tid = unsafe { (*row.slot).tts_tid }.into();
         let table = call.table();
-        check(call, guard, row, Some(RowTid { table, tid })).map(|_| ())
+        let rows = (old.as_ref(), row);
+        check(call, guard, rows, Some(RowTid { table, tid })).map(|_| ())
     };
     if is_live(&new) {
         return check(&new);
@@ -273,10 +275,14 @@ fn is_compared_as_before(guard: &PreparedGuard, old: &Row, new: &Row) -> bool {
 
 /// Searches for rows that are similar to one, and does what the action says. Returns whether it goes on. `own` is the
 /// row in the table, if it is there.
+///
+/// An UPDATE is asked for what it makes similar: rows that are similar to the old version, too, are no matter, or nobody
+/// could correct a row of which there is another one already. Of a block list every row counts. The old version is one that
+/// was committed, and so was checked, since the trigger fires for every UPDATE, or it was there before the guard.
 fn check(
     call: &TriggerCall,
     guard: &PreparedGuard,
-    row: &Row,
+    (old, row): (Option<&Row>, &Row),
     own: Option<RowTid>,
 ) -> Result<bool> {
     let Some(within) = guard.own.within.values(row) else {
@@ -304,10 +310,26 @@ fn check(
         row,
         key: key.text(row, guard.owner),
     });
+    let is_before_update = |old: &&Row| {
+        !guard.is_list()
+            && call.fires_for_every_update()
+            && !is_of_this_transaction(old)
+            && is_compared_as_before(guard, old, row)
+    };
+    let before = old.filter(is_before_update);
+    let prepared_before = OnceCell::new();
+    let was_similar = |candidate: ComparedRow<'_>| {
+        let Some(old) = before else {
+            return false;
+        };
+        let old = prepared_before.get_or_init(|| guard.comparator.prepare_old(guard.own.row(old)));
+        old.as_ref().is_some_and(|old| old.is_similar(candidate))
+    };
     let outcome = decide(decided.as_ref(), |with_keys| {
         let wanted = SearchedRow {
             row: &*prepared,
             within: &within,
+            was_similar: &was_similar,
             decided: decided.as_ref(),
             with_keys,
             waits,

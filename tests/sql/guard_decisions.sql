@@ -4,15 +4,16 @@ CREATE TABLE citizen (id integer PRIMARY KEY, name text, born date, sig bloom GE
 CREATE INDEX ON citizen USING sigfile (sig);
 SELECT bloom_decisions_create('citizen_decision');
 SELECT bloom_guard_create('citizen', 'sig', 0.6, 'reject', 'decisions', 'citizen_decision');
+CREATE FUNCTION again(name text) RETURNS void LANGUAGE sql AS $$ DELETE FROM citizen WHERE id = 2; INSERT INTO citizen VALUES (2, $1, '2001-05-04') $$;
 INSERT INTO citizen VALUES (1, 'Anna Zwilling', '2001-05-04');
 INSERT INTO citizen VALUES (2, 'Anne Zwilling', '2001-05-04');
 -- in either order; unsure lets in, same does not; the newest counts, and of one time the most cautious one
 INSERT INTO citizen_decision (a, b, decision, at) VALUES ('2', '1', 'different', '2026-01-01');
 INSERT INTO citizen VALUES (2, 'Anne Zwilling', '2001-05-04');
 INSERT INTO citizen_decision (a, b, decision, at) VALUES ('1', '2', 'same', '2026-01-02');
-UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
+SELECT again('Anna Zwillinge');
 INSERT INTO citizen_decision (a, b, decision, at) VALUES ('1', '2', 'unsure', '2026-01-02');
-UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
+SELECT again('Anna Zwillinge');
 INSERT INTO citizen VALUES (3, 'Anna Zwilling', '2001-05-04');
 -- a decision of this transaction counts, and is taken back with it
 BEGIN;
@@ -69,19 +70,19 @@ INSERT INTO citizen_decision (a, b, decision, hash) SELECT '2', '1', 'different'
 SET datestyle = 'German';
 INSERT INTO citizen SELECT * FROM draft;
 RESET datestyle;
-UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
+SELECT again('Anna Zwillinge');
 UPDATE citizen SET born = '2001-05-05' WHERE id = 1;
 DELETE FROM citizen WHERE id = 2;
 INSERT INTO citizen SELECT * FROM draft;
 UPDATE citizen SET born = '2001-05-04' WHERE id = 1;
 INSERT INTO citizen SELECT * FROM draft;
 ALTER TABLE citizen RENAME born TO date_of_birth;
-UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
+SELECT again('Anna Zwillinge');
 ALTER TABLE citizen RENAME date_of_birth TO born;
 UPDATE citizen_decision SET hash = 'what?';
-UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
+SELECT again('Anna Zwillinge');
 UPDATE citizen_decision SET hash = NULL;
-UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
+SELECT again('Anna Zwillinge');
 
 -- the other actions; a generated column in the hash, which BEFORE triggers do not see yet
 DO $$ BEGIN EXECUTE format('DROP TRIGGER %I ON citizen', (SELECT tgname FROM pg_trigger WHERE tgrelid = 'citizen'::regclass)); END $$;
@@ -144,7 +145,7 @@ INSERT INTO citizen VALUES (1, 'Anna Zwilling', '2001-05-04');
 INSERT INTO own_judged VALUES ('1', '2', 'different', NULL);
 INSERT INTO citizen VALUES (2, 'Anne Zwilling', '2001-05-04');
 INSERT INTO own_judged VALUES ('2', '1', 'same', '1900-01-01');
-UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
+SELECT again('Anna Zwillinge');
 -- a row that a decision let in keeps to it: with another key it is judged anew
 TRUNCATE citizen, own_judged;
 INSERT INTO citizen VALUES (1, 'Anna Zwilling', '2001-05-04');
@@ -158,10 +159,10 @@ INSERT INTO own_judged VALUES ('1', '2', 'different', NULL);
 INSERT INTO citizen VALUES (2, 'Anne Zwilling', '2001-05-04');
 -- the guard notices what becomes of the table
 ALTER TABLE own_judged ENABLE ROW LEVEL SECURITY;
-UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
+SELECT again('Anna Zwillinge');
 ALTER TABLE own_judged DISABLE ROW LEVEL SECURITY;
 DROP INDEX own_judged_b_a_at_idx;
-UPDATE citizen SET name = 'Anna Zwillinge' WHERE id = 2;
+SELECT again('Anna Zwillinge');
 
 DROP TABLE citizen, citizen_decision, own_judged, draft, wanted, keyless CASCADE;
 DROP FUNCTION keep_out;

@@ -24,6 +24,25 @@ PREPARE enter(int) AS INSERT INTO person VALUES ($1, 'Erika Mustermann'), ($1 + 
 EXECUTE enter(30);
 EXECUTE enter(32);
 SELECT count(*) FROM left_out;
+-- An UPDATE counts what it makes similar: a row that has been similar to others is corrected, also where it stays so, and becomes similar to no other one.
+BEGIN;
+ALTER TABLE person DISABLE TRIGGER USER;
+INSERT INTO person VALUES (50, 'Erika Mustermann'), (51, 'Erika Musterman');
+ALTER TABLE person ENABLE TRIGGER USER;
+COMMIT;
+UPDATE person SET name = 'Erica Mustermann' WHERE id = 50;
+UPDATE person SET name = 'Joerg Mueller' WHERE id = 51;
+UPDATE person SET name = 'Erica Musterman' WHERE id = 51;
+SELECT id, name FROM person WHERE id IN (50, 51) ORDER BY id;
+-- in the transaction that has entered it, it is a new one
+BEGIN;
+ALTER TABLE person DISABLE TRIGGER USER;
+INSERT INTO person VALUES (52, 'Erika Mustermann');
+ALTER TABLE person ENABLE TRIGGER USER;
+UPDATE person SET name = 'Erica Mustermann' WHERE id = 52;
+SELECT name FROM person WHERE id = 52;
+ROLLBACK;
+DELETE FROM person WHERE id IN (50, 51);
 -- what is rolled back is left out of neither
 BEGIN;
 INSERT INTO person VALUES (40, 'Erika Mustermann');

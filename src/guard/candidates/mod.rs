@@ -24,7 +24,7 @@ use pgrx::pg_sys;
 use scan::{DirtyScan, RowState, SearchStart};
 
 use super::compare::decisions::DecidedRow;
-use super::compare::PreparedRow;
+use super::compare::{ComparedRow, PreparedRow};
 use super::prepared::PreparedGuard;
 use pg::tid::Tid;
 use pg::waiting::{wait_for, PendingTransaction};
@@ -44,6 +44,8 @@ pub struct SearchedRow<'a> {
     /// The values that rows must have to be compared, as
     /// [`WithinColumns::values`](super::compare::within::WithinColumns::values) gives them.
     pub within: &'a [pg_sys::Datum],
+    /// Whether a row does not count, since it was similar before an UPDATE.
+    pub was_similar: &'a dyn Fn(ComparedRow<'_>) -> bool,
     /// If rows that are decided to be different from it do not count.
     pub decided: Option<&'a DecidedRow<'a>>,
     /// Whether the keys of all rows that are found are wanted.
@@ -151,6 +153,9 @@ impl SearchPass {
             let Some(similarity) = wanted.row.similarity(target.table.row(&scan.row)) else {
                 continue;
             };
+            if (wanted.was_similar)(target.table.row(&scan.row)) {
+                continue;
+            }
             let key = || match &target.table.key {
                 Some(key) => key.text(&scan.row, owner),
                 None => scan.tid().to_string().into_bytes(),

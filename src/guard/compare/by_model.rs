@@ -50,6 +50,22 @@ impl ModelComparator {
         Ok(comparator)
     }
 
+    fn model_row(
+        &self,
+        register: Rc<Register>,
+        row: ComparedRow<'_>,
+        record: &[Option<String>],
+    ) -> ModelRow {
+        ModelRow {
+            both: RefCell::new([register.prepared(record), ReadyRecord::default()]),
+            keys: register.search_keys_of(record),
+            open: RefCell::default(),
+            own: row.row.get(register.key_number),
+            least: self.least,
+            register,
+        }
+    }
+
     /// Errors: the register has another key, by which rows would not be found.
     fn check_key(&self, register: &Register) -> Result<()> {
         if register.key_number == self.key {
@@ -99,18 +115,14 @@ impl Comparator for ModelComparator {
             false => register.let_pass(row.row),
         }
         .or_raise();
-        let keys = register.search_keys_of(&record);
-        if keys.is_empty() {
-            return None;
-        }
-        Some(Box::new(ModelRow {
-            both: RefCell::new([register.prepared(&record), ReadyRecord::default()]),
-            keys,
-            open: RefCell::default(),
-            own: row.row.get(register.key_number),
-            least: self.least,
-            register,
-        }))
+        let row = self.model_row(register, row, &record);
+        (!row.keys.is_empty()).then(|| Box::new(row) as Box<dyn PreparedRow>)
+    }
+
+    fn prepare_old<'a>(&'a self, row: ComparedRow<'a>) -> Option<Box<dyn PreparedRow + 'a>> {
+        let register = Register::latest(self.register, row.row.table_oid()).or_raise();
+        let record = register.texts.of_row(row.row);
+        Some(Box::new(self.model_row(register, row, &record)))
     }
 
     fn watched(&self) -> Vec<pg_sys::Oid> {
@@ -144,14 +156,19 @@ impl PreparedRow for ModelRow {
 
     fn similarity(&self, candidate: ComparedRow<'_>) -> Option<f64> {
         let record = self.register.texts.of_row(candidate.row);
-        let score = self.register.of.scorer.score(self.pattern(&record));
-        if score.probability < self.least {
+        let probability = self.probability(&record);
+        if probability < self.least {
             return None;
         }
         // A record may be a candidate by a key that it has no longer.
         let keys = self.register.keys_of(&record);
         let is_common = |key| keys.binary_search(key).is_ok();
-        (self.open.borrow().iter().any(is_common)).then_some(score.probability)
+        (self.open.borrow().iter().any(is_common)).then_some(probability)
+    }
+
+    fn is_similar(&self, candidate: ComparedRow<'_>) -> bool {
+        let record = self.register.texts.of_row(candidate.row);
+        self.probability(&record) >= self.least
     }
 
     fn reason(&self, candidate: ComparedRow<'_>) -> Vec<u8> {
@@ -161,6 +178,11 @@ impl PreparedRow for ModelRow {
 }
 
 impl ModelRow {
+    fn probability(&self, candidate: &[Option<String>]) -> f64 {
+        let score = self.register.of.scorer.score(self.pattern(candidate));
+        score.probability
+    }
+
     /// In what a candidate agrees with the row.
     fn pattern(&self, candidate: &[Option<String>]) -> Pattern {
         let (ready, [own, other]) = (&self.register.known.ready, &mut *self.both.borrow_mut());

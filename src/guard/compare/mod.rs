@@ -55,6 +55,11 @@ pub trait Comparator {
         is_in_table: bool,
     ) -> Option<Box<dyn PreparedRow + 'a>>;
 
+    /// A version of a row that others find as it is, or do not find any more; `None` if nothing was similar to it.
+    fn prepare_old<'a>(&'a self, row: ComparedRow<'a>) -> Option<Box<dyn PreparedRow + 'a>> {
+        self.prepare(row, false)
+    }
+
     /// The relations on which it depends, besides the tables that are compared.
     fn watched(&self) -> Vec<pg_sys::Oid> {
         Vec::new()
@@ -79,6 +84,13 @@ pub trait PreparedRow {
     ///
     /// Errors: the signatures are of different shapes; a value cannot be read.
     fn similarity(&self, candidate: ComparedRow<'_>) -> Option<f64>;
+
+    /// Whether a candidate is similar, also where nothing was searched for by it.
+    ///
+    /// Errors: as [`PreparedRow::similarity`].
+    fn is_similar(&self, candidate: ComparedRow<'_>) -> bool {
+        self.similarity(candidate).is_some()
+    }
 }
 
 /// Whether a row can be compared with others.
