@@ -52,5 +52,5 @@ place_extension() {
         die "no sql/bloom_ident--*.sql to install"
     install -d "$pkglibdir" "$extension" &&
         install -m 755 "$(built_library)" "$pkglibdir/bloom_ident.so" &&
-        install -m 644 "$ROOT/bloom_ident.control" "$ROOT"/sql/bloom_ident--*.sql "$extension"
+        install -m 644 "$ROOT/bloom_ident.control" "$ROOT"/sql/bloom_ident--*.sql "$ROOT"/citus/bloom_ident_citus{.control,--*.sql} "$extension"
 }

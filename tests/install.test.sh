@@ -15,7 +15,7 @@ without_cargo() {
 export -f makes
 
 version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$ROOT/bloom_ident.control")
-expected="LICENSE THIRD-PARTY.txt bloom_ident--$version.sql bloom_ident.control bloom_ident.so "
+expected="LICENSE THIRD-PARTY.txt bloom_ident--$version.sql bloom_ident.control bloom_ident.so bloom_ident_citus--$version.sql bloom_ident_citus.control "
 export ROOT PG_CONFIG dest
 without_cargo bash -c 'makes install' >/dev/null
 [[ $(files) == "$expected" ]] || die "installed without cargo: $(files)"

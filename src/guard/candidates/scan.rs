@@ -69,8 +69,8 @@ impl<'a> DirtyScan<'a> {
         start: &'a SearchStart,
     ) -> DirtyScan<'a> {
         let table = OpenRelation::locked_table(target.table.oid);
-        // SAFETY: the table is open, and the slot is made for it. The snapshot is
-        // freed when the scan has ended.
+        // SAFETY: the table is open, and the slot is made for it. The snapshot
+        // is freed when the scan has ended.
         unsafe {
             let row = FetchedRow::none(table.pointer());
             let snapshot = dirty().pointer();
