@@ -142,7 +142,7 @@ BEGIN
     SELECT sum(n) + (SELECT sum(number) FROM bloom_register_check('person_register') WHERE finding LIKE 'keys %') INTO wrong FROM differ();
     RETURN wrong;
 END $$;
--- TRUNCATE, then random sequences of 200 operations with savepoints and decisions; more with PGOPTIONS='-c test.sequences=1000' make regress TESTS=entities.
+-- TRUNCATE, then random sequences of 200 operations with savepoints and decisions; more with SERVER_CONF='test.sequences = 1000' make regress TESTS=entities.
 TRUNCATE person;
 SELECT count(*) FROM ent;
 SELECT * FROM differ() WHERE n > 0;
