@@ -36,22 +36,27 @@ END
 $$;
 COMMENT ON FUNCTION _bloom_citus_check_table(regclass) IS 'an error if a table is not one that is distributed by hash';
 
--- A column as SQL writes it, with an error if there is none, or if it has another type than is wanted.
-CREATE FUNCTION _bloom_citus_column(rel regclass, name name, wanted text DEFAULT NULL) RETURNS text STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+-- A column as SQL writes it, with an error if there is none. A signature is of type bloom; others are of types of the server's own, or enums: casts and checks of
+-- other types are code of those who have made them, and would run as whoever asks.
+CREATE FUNCTION _bloom_citus_column(rel regclass, name name, is_signature boolean DEFAULT false) RETURNS text STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     info record;
 BEGIN
-    SELECT a.attname, t.typname, format_type(a.atttypid, NULL) AS shown INTO info FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
+    SELECT a.attname, t.oid, t.typtype, format_type(a.atttypid, NULL) AS shown INTO info FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
         WHERE a.attrelid = rel AND a.attname = name AND a.attnum > 0 AND NOT a.attisdropped;
     IF info.attname IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = '42703', MESSAGE = format('column "%s" of relation "%s" does not exist', name, rel);
-    ELSIF wanted IS NOT NULL AND info.typname <> wanted THEN
-        RAISE EXCEPTION USING ERRCODE = '42804', MESSAGE = format('column "%s" of relation "%s" is of type %s, not %s', name, rel, info.shown, wanted);
+    ELSIF is_signature AND info.oid IS DISTINCT FROM to_regtype(@extschema@._bloom_citus_schema() || '.bloom')::oid THEN
+        RAISE EXCEPTION USING ERRCODE = '42804', MESSAGE = format('column "%s" of relation "%s" is of type %s, not bloom', name, rel, info.shown);
+    ELSIF NOT is_signature AND info.oid >= 16384 AND info.typtype <> 'e' THEN
+        RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = format('column "%s" of relation "%s" is of type %s', name, rel, info.shown),
+            DETAIL = 'Keys and columns to compare within are of types of PostgreSQL itself, or enums, so that nobody''s casts run as somebody else.',
+            HINT = 'Take a column of such a type.';
     END IF;
     RETURN quote_ident(name);
 END
 $$;
-COMMENT ON FUNCTION _bloom_citus_column(regclass, name, text) IS 'a column as SQL writes it; an error if there is none';
+COMMENT ON FUNCTION _bloom_citus_column(regclass, name, boolean) IS 'a column as SQL writes it; an error if there is none, or of a type that cannot be';
 
 -- Workers that lack the library, or have another one: they would give other answers.
 CREATE FUNCTION _bloom_citus_check_workers() RETURNS void VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -108,7 +113,7 @@ CREATE FUNCTION _bloom_citus_side(rel regclass, key name, signature name, others
 BEGIN
     PERFORM @extschema@._bloom_citus_check_table(rel);
     key_column := @extschema@._bloom_citus_column(rel, key);
-    columns := format('%s AS key, %s AS sig', key_column, @extschema@._bloom_citus_column(rel, signature, 'bloom'));
+    columns := format('%s AS key, %s AS sig', key_column, @extschema@._bloom_citus_column(rel, signature, true));
     SELECT columns || COALESCE(string_agg(', ' || @extschema@._bloom_citus_column(rel, c), ''), '') INTO columns FROM unnest(others) AS c WHERE c IS NOT NULL;
     SELECT quote_ident(n.nspname) INTO schema FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = rel;
     SELECT format_type(atttypid, atttypmod) INTO key_type FROM pg_attribute WHERE attrelid = rel AND attname = key;

@@ -83,6 +83,12 @@ refused 22004 "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, NULL)"
 refused 22004 "SELECT bloom_citus_duplicates(NULL, 'n', 'sig', 0.9, 'none')"
 refused 42P07 "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'found')"
 refused 21000 "SELECT bloom_citus_duplicates('person', 'entity', 'sig', 0.9, 'none')"
+# Nobody's code runs as whoever asks: that of a domain, a type of somebody's own that is called like ours.
+sql -c 'CREATE DOMAIN checked AS integer CHECK (VALUE > 0)' -c 'CREATE SCHEMA false_one' -c 'CREATE DOMAIN false_one.bloom AS public.bloom' \
+    -c 'CREATE TABLE of_others AS SELECT n::checked AS n, n AS number, city, sig::false_one.bloom AS other, sig FROM plain LIMIT 9' -c "SELECT create_distributed_table('of_others', 'number')" >/dev/null
+refused 0A000 "SELECT bloom_citus_duplicates('of_others', 'n', 'sig', 0.9, 'none')"
+refused 0A000 "SELECT bloom_citus_duplicates('of_others', 'number', 'sig', 0.9, 'none', 2, '{city,n}')"
+refused 42804 "SELECT bloom_citus_duplicates('of_others', 'number', 'other', 0.9, 'none')"
 # Whoever may not read the table learns nothing, and nothing stays of what has failed, or was taken back.
 sql -c 'CREATE ROLE stranger LOGIN' -c 'GRANT CREATE ON SCHEMA public TO stranger'
 refused 42501 "SET ROLE stranger; SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'none')"
