@@ -52,5 +52,15 @@ place_extension() {
         die "no sql/bloom_ident--*.sql to install"
     install -d "$pkglibdir" "$extension" &&
         install -m 755 "$(built_library)" "$pkglibdir/bloom_ident.so" &&
-        install -m 644 "$ROOT/bloom_ident.control" "$ROOT"/sql/bloom_ident--*.sql "$ROOT"/citus/bloom_ident_citus{.control,--*.sql} "$extension"
+        install -m 644 "$ROOT/bloom_ident.control" "$ROOT"/sql/bloom_ident--*.sql "$ROOT"/citus/bloom_ident_citus.control "$extension" &&
+        place_citus_script "$extension"
+}
+
+# place_citus_script DIR: the script of bloom_ident_citus, which is put together from a file for each subject.
+place_citus_script() {
+    local name version
+    local -a parts=("$ROOT"/citus/{tables,grid,models,guard}.sql)
+    version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$ROOT/citus/bloom_ident_citus.control")
+    name=$1/bloom_ident_citus--$version.sql
+    cat "${parts[@]}" >"$name.new" && chmod 644 "$name.new" && mv -f "$name.new" "$name"
 }

@@ -1,0 +1,2 @@
+
+-- A guard over all shards of a distributed table.
