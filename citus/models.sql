@@ -1,2 +1,234 @@
 
--- Match models over all shards of a distributed table: a fit by a sample of every shard, and pairs by the keys of the model's searches.
+-- Match models over all shards of a distributed table. The records are copied into cells, by the hash of their key; the keys that the model's searches give them go to the
+-- cell of each key, where blocks are made; the pairs of blocks go to the cell of their first record, and with that to the cell of their second one, where they are scored.
+-- A cell is a shard of each of the job's tables, all on one node, where functions take them by their own names. A record is known by its cell and its tid there, in 64
+-- bits, and keys and pairs travel many to a row, which takes a third of the time that rows of their own would.
+
+CREATE FUNCTION _bloom_citus_check_pairs(pairs text) RETURNS void STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF pairs IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'argument "pairs" must not be null';
+    ELSIF to_regclass(pairs) IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = '42P07', MESSAGE = format('relation "%s" already exists', pairs), HINT = 'Give the pairs another name, or drop it.';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_check_pairs(text) IS 'an error if a table of pairs cannot have this name';
+
+-- A value of the distribution column, an integer, for each shard of a table, in the order of the shards' ranges.
+CREATE FUNCTION _bloom_citus_cells(rel regclass) RETURNS integer[] VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    cells integer := (SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = rel);
+    keys integer[];
+BEGIN
+    SELECT array_agg(k.key ORDER BY s.shardminvalue::integer) INTO keys FROM pg_dist_shard AS s JOIN (
+        SELECT get_shard_id_for_distribution_column(rel, n) AS shardid, min(n) AS key FROM generate_series(0, 100 * cells) AS n GROUP BY 1) AS k USING (shardid);
+    IF cardinality(keys) IS DISTINCT FROM cells THEN
+        RAISE EXCEPTION USING ERRCODE = 'XX000', MESSAGE = format('%s of %s cells have no value', cells - COALESCE(cardinality(keys), 0), cells);
+    END IF;
+    RETURN keys;
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_cells(regclass) IS 'a value of the distribution column for each shard';
+
+-- The texts of columns as models compare them, whatever the settings of the session that reads them are: SQL, for a row "r".
+CREATE FUNCTION _bloom_citus_model_texts(rel regclass, fields text[]) RETURNS text STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    field text;
+    type_oid oid;
+    texts text[];
+BEGIN
+    FOREACH field IN ARRAY fields LOOP
+        PERFORM @extschema@._bloom_citus_column(rel, field);
+        SELECT atttypid INTO type_oid FROM pg_attribute WHERE attrelid = rel AND attname = field;
+        texts := texts || format(CASE
+            WHEN type_oid IN ('date'::regtype, 'timestamp'::regtype) THEN '(pg_catalog.to_json(r.%1$I) #>> ''{}'')'
+            WHEN type_oid = 'timestamptz'::regtype THEN '(pg_catalog.to_json(pg_catalog.timezone(''00:00''::interval, r.%1$I)) #>> ''{}'')'
+            WHEN type_oid IN ('float4'::regtype, 'float8'::regtype) THEN 'r.%1$I::text::numeric::text'
+            WHEN type_oid < 16384 THEN 'r.%1$I::text'
+            ELSE 'CASE WHEN r.%1$I IS NOT NULL THEN pg_catalog.format(''%%s'', r.%1$I) END' END, field);
+    END LOOP;
+    RETURN format('ARRAY[%s]::text[]', array_to_string(texts, ', '));
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_model_texts(regclass, text[]) IS 'the texts of the fields of a model, as SQL';
+
+-- The number of a record of a cell, as SQL, for a row "r" of the cell: the number of the cell, the block, the place in the block.
+CREATE FUNCTION _bloom_citus_record(number integer) RETURNS text IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+    SELECT format('(%s | (''x'' || encode(tidsend(r.ctid), ''hex''))::bit(48)::bigint)', number::bigint << 48)
+$$;
+COMMENT ON FUNCTION _bloom_citus_record(integer) IS 'the number of a record of a cell, as SQL';
+
+-- Three hash tables at once take as much memory as a job may. It lasts until the end of the calling function, which has settings of its own.
+CREATE FUNCTION _bloom_citus_memory() RETURNS void VOLATILE LANGUAGE sql AS $$
+    SELECT pg_catalog.set_config('work_mem', greatest(pg_catalog.pg_size_bytes(pg_catalog.current_setting('maintenance_work_mem')) / 1024 / 6, 64) || 'kB', true)
+$$;
+COMMENT ON FUNCTION _bloom_citus_memory() IS 'gives a function the memory of maintenance_work_mem';
+
+-- The keys of the records of a cell, with the number of their search in the six last bits, each for the cell that it goes to. So many pages at a time are read that the
+-- memory stays the same, however many records there are.
+CREATE FUNCTION _bloom_citus_model_keys(schema text, model jsonb, records bigint, number integer, rel text, fields text[], cells integer[],
+        OUT cell integer, OUT keys bigint[], OUT of_records bigint[]) RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    pages bigint := pg_relation_size(rel::regclass) / current_setting('block_size')::integer;
+BEGIN
+    FOR page IN 0..pages - 1 BY 128 LOOP
+        RETURN QUERY EXECUTE format($q$SELECT $4[k.cell], array_agg(k.key), array_agg(k.record) FROM (
+            SELECT (k.key & -64) | k.search AS key, 1 + ((k.key >> 6) & 2147483647) %% %s AS cell, r.record
+            FROM (SELECT %s AS record, jsonb_object($5, r.texts) AS object FROM %s AS r WHERE r.ctid >= $6 AND r.ctid < $7 OFFSET 0) AS r,
+                LATERAL %s.bloom_model_keys($1, r.object, $2) AS k) AS k GROUP BY k.cell$q$,
+            cardinality(cells), @extschema@._bloom_citus_record(number), rel, schema)
+            USING model, records, NULL::integer, cells, fields, format('(%s,0)', page)::tid, format('(%s,0)', page + 128)::tid;
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_model_keys(text, jsonb, bigint, integer, text, text[], integer[]) IS 'the keys of the records of a cell, for the cells that they go to';
+
+-- The pairs of the blocks of a cell, each for the cell of its first record, with the searches that have come across it, as bits.
+CREATE FUNCTION _bloom_citus_model_blocks(rel text, most integer[], cells integer[], OUT cell integer, OUT a bigint[], OUT b bigint[], OUT found bigint[])
+    RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off AS $$
+BEGIN
+    PERFORM @extschema@._bloom_citus_memory();
+    RETURN QUERY EXECUTE format($q$WITH entry AS NOT MATERIALIZED (SELECT unnest(keys) AS key, unnest(of_records) AS record FROM %s),
+            block AS (SELECT key FROM entry GROUP BY key HAVING count(*) > 1 AND count(*) <= ($1)[1 + (key & 63)]),
+            member AS MATERIALIZED (SELECT entry.key, entry.record FROM entry JOIN block USING (key)),
+            pair AS (SELECT x.record AS a, y.record AS b, bit_or(1::bigint << (x.key & 63)::integer) AS found FROM member AS x JOIN member AS y USING (key)
+                WHERE x.record < y.record GROUP BY x.record, y.record)
+        SELECT ($2)[1 + (a >> 48)], array_agg(a), array_agg(b), array_agg(found) FROM pair GROUP BY a >> 48, a >> 22$q$, rel) USING most, cells;
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_model_blocks(text, integer[], integer[]) IS 'the pairs of the blocks of a cell, for the cells of their first records';
+
+-- The pairs of a cell, each once, by their first record, which goes with them to the cell of the second one: (cell, id, texts, b, found).
+CREATE FUNCTION _bloom_citus_model_pairs(number integer, of_pairs text, of_records text, cells integer[]) RETURNS SETOF record
+    STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off AS $$
+BEGIN
+    PERFORM @extschema@._bloom_citus_memory();
+    RETURN QUERY EXECUTE format($q$WITH pair AS (SELECT a, b, bit_or(found) AS found FROM (SELECT unnest(a) AS a, unnest(b) AS b, unnest(found) AS found FROM %s) AS p GROUP BY a, b),
+            several AS (SELECT a, b >> 48 AS cell, array_agg(b) AS b, array_agg(found) AS found FROM pair GROUP BY a, b >> 48)
+        SELECT ($1)[1 + p.cell], r.id, r.texts, p.b, p.found FROM several AS p JOIN (SELECT %s AS record, r.id, r.texts FROM %s AS r) AS r ON r.record = p.a$q$,
+        of_pairs, @extschema@._bloom_citus_record(number), of_records) USING cells;
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_model_pairs(integer, text, text, integer[]) IS 'the pairs of a cell with their first records, for the cells of the second ones';
+
+-- What the model says of the pairs of a cell.
+CREATE FUNCTION _bloom_citus_model_scores(schema text, model jsonb, records bigint, min_probability float8, number integer, of_pairs text, of_records text, fields text[],
+        OUT a text, OUT b text, OUT probability float8, OUT bits float8, OUT taken boolean) RETURNS SETOF record
+    STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off AS $$
+BEGIN
+    PERFORM @extschema@._bloom_citus_memory();
+    -- Not LATERAL, which takes longer than the model.
+    RETURN QUERY EXECUTE format($q$SELECT format('%%s', CASE WHEN a < b THEN a ELSE b END), format('%%s', CASE WHEN a < b THEN b ELSE a END), (score).probability, (score).bits, (score).taken
+        FROM (SELECT p.id AS a, r.id AS b, %s.bloom_model_pair($1, p.found, p.object, r.object, $2) AS score
+            FROM (SELECT p.id, p.object, unnest(p.b) AS b, unnest(p.found) AS found FROM (SELECT p.id, jsonb_object($4, p.texts) AS object, p.b, p.found FROM %s AS p OFFSET 0) AS p) AS p
+                JOIN (SELECT %s AS record, r.id, jsonb_object($4, r.texts) AS object FROM %s AS r OFFSET 0) AS r ON r.record = p.b OFFSET 0) AS s
+        WHERE (score).probability >= $3$q$,
+        schema, of_pairs, @extschema@._bloom_citus_record(number), of_records) USING model, records, min_probability, fields;
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_model_scores(text, jsonb, bigint, float8, integer, text, text, text[]) IS 'what a model says of the pairs of a cell';
+
+CREATE FUNCTION bloom_citus_model_duplicates(rel regclass, key name, model jsonb, pairs name, min_probability float8 DEFAULT 0.5, options jsonb DEFAULT NULL) RETURNS bigint
+    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    own text := @extschema@._bloom_citus_schema();
+    job text := '_bloom_citus_' || left(md5(random()::text || clock_timestamp()), 12);
+    at text;
+    result text;
+    key_column text;
+    key_type text;
+    fields text[];
+    texts text;
+    n_cells integer := (SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = rel);
+    cells integer[];
+    n_records bigint;
+    n_pairs bigint;
+    most_pairs float8;
+    runs boolean[];
+    searches jsonb;
+    most integer[];
+    suffix text;
+    repeated text;
+BEGIN
+    PERFORM @extschema@._bloom_citus_check_table(rel);
+    key_column := @extschema@._bloom_citus_column(rel, key);
+    SELECT quote_ident(n.nspname), format('%s.%I', quote_ident(n.nspname), pairs) INTO at, result FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = rel;
+    SELECT format_type(atttypid, atttypmod) INTO key_type FROM pg_attribute WHERE attrelid = rel AND attname = key;
+    PERFORM @extschema@._bloom_citus_check_pairs(result);
+    PERFORM @extschema@._bloom_citus_check_workers();
+    EXECUTE format('SELECT count(*) FROM %s', rel) INTO n_records;
+    options := COALESCE(options, '{}') || jsonb_build_object('records', greatest(n_records, 2));
+    -- What the model, the options and the least probability are, and which searches are left out, the job of one node says of a table without rows.
+    EXECUTE format('CREATE TABLE %s.%I AS SELECT * FROM %s WITH NO DATA', at, job, rel);
+    EXECUTE format('SELECT FROM %s.bloom_model_duplicates($1, $2, $3, $4, options => $5)', own) USING format('%s.%I', at, job)::regclass, key, model, min_probability, options;
+    EXECUTE format('SELECT array_agg(runs ORDER BY n) FROM %s.bloom_model_candidates($1, $2, $3, $4) WITH ORDINALITY AS c (search, pairs, matches, recall, cut_blocks, cut_pairs, runs, n)', own)
+        INTO runs USING format('%s.%I', at, job)::regclass, key, model, options;
+    EXECUTE format('DROP TABLE %s.%I', at, job);
+    EXECUTE format('CREATE TABLE %s (a text NOT NULL, b text NOT NULL, probability float8 NOT NULL, bits float8 NOT NULL)', result);
+    PERFORM create_distributed_table(result::regclass, 'a', colocate_with => 'none');
+    IF n_records < 2 OR model ->> 'status' <> 'converged' AND NOT COALESCE((options ->> 'force')::boolean, false) THEN
+        RETURN 0;
+    ELSIF n_records::float8 * (n_records - 1) / 2 <= 25e6 THEN
+        -- So few records are scanned as a whole, perhaps.
+        EXECUTE format('INSERT INTO %s SELECT a, b, probability, bits FROM %s.bloom_model_duplicates($1, $2, $3, $4, options => $5)', result, own) USING rel, key, model, min_probability, options;
+        GET DIAGNOSTICS n_pairs = ROW_COUNT;
+        RETURN n_pairs;
+    END IF;
+    SELECT jsonb_agg(s ORDER BY n), array_agg((s ->> 'most')::integer ORDER BY n) INTO searches, most FROM jsonb_array_elements(model -> 'searches') WITH ORDINALITY AS s (s, n)
+        WHERE runs[n] AND s ? 'most';
+    IF searches IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('no search of the match model has keys for %s records', n_records),
+            DETAIL = 'Pairs of a distributed table are found by the keys that records have in common; a scan has none.', HINT = 'Fit a model to these records, by bloom_citus_model_fit().';
+    END IF;
+    -- All that are left are done.
+    model := jsonb_set(model || '{"warnings": [], "left_out": {}}', '{searches}', (SELECT jsonb_agg(s || '{"pairs_per_record": 0}' ORDER BY n) FROM jsonb_array_elements(searches) WITH ORDINALITY AS s (s, n)));
+    most_pairs := COALESCE((options ->> 'pair_limit')::float8, greatest(5.0 * n_records, 8e6));
+    SELECT array_agg(f ->> 'name' ORDER BY n) INTO fields FROM jsonb_array_elements(model -> 'fields') WITH ORDINALITY AS f (f, n);
+    texts := @extschema@._bloom_citus_model_texts(rel, fields);
+
+    job := format('%s.%s', at, job);
+    EXECUTE format('CREATE TABLE %s_c (cell integer, number integer, r text, k text, p text, q text, model jsonb)', job);
+    EXECUTE format('CREATE TABLE %s_r AS SELECT 0 AS cell, %s AS id, NULL::text[] AS texts FROM %s WITH NO DATA', job, key_column, rel);
+    EXECUTE format('CREATE TABLE %s_k (cell integer, keys bigint[], of_records bigint[])', job);
+    EXECUTE format('CREATE TABLE %s_p (cell integer, a bigint[], b bigint[], found bigint[])', job);
+    EXECUTE format('CREATE TABLE %s_q AS SELECT cell, id, texts, NULL::bigint[] AS b, NULL::bigint[] AS found FROM %1$s_r WITH NO DATA', job);
+    EXECUTE format('ALTER TABLE %s_k ALTER keys SET STORAGE EXTERNAL, ALTER of_records SET STORAGE EXTERNAL', job);
+    EXECUTE format('ALTER TABLE %s_p ALTER a SET STORAGE EXTERNAL, ALTER b SET STORAGE EXTERNAL, ALTER found SET STORAGE EXTERNAL', job);
+    PERFORM create_distributed_table((job || '_c')::regclass, 'cell', shard_count => n_cells, colocate_with => 'none');
+    FOREACH suffix IN ARRAY '{r,k,p,q}'::text[] LOOP
+        PERFORM create_distributed_table(format('%s_%s', job, suffix)::regclass, 'cell', colocate_with => job || '_c');
+    END LOOP;
+    cells := @extschema@._bloom_citus_cells((job || '_c')::regclass);
+    EXECUTE format('INSERT INTO %s_c SELECT ($1)[n], n - 1, r, k, p, q, $2 FROM ROWS FROM (unnest($3), unnest($4), unnest($5), unnest($6)) WITH ORDINALITY AS s (r, k, p, q, n)', job) USING cells, model,
+        @extschema@._bloom_citus_shards((job || '_r')::regclass), @extschema@._bloom_citus_shards((job || '_k')::regclass),
+        @extschema@._bloom_citus_shards((job || '_p')::regclass), @extschema@._bloom_citus_shards((job || '_q')::regclass);
+
+    EXECUTE format('INSERT INTO %s_r SELECT (%L::integer[])[1 + (hashtextextended(format(''%%s'', r.%s), 0) & 2147483647) %% %s], r.%s, %s FROM %s AS r',
+        job, cells, key_column, n_cells, key_column, texts, rel);
+    EXECUTE format('SELECT format(''%%s'', id) FROM (SELECT cell, id FROM %s_r GROUP BY cell, id HAVING count(*) > 1 OR id IS NULL) AS r LIMIT 1', job) INTO repeated;
+    IF FOUND AND repeated = '' THEN
+        NULL;
+    END IF;
+    EXECUTE format('INSERT INTO %s_k SELECT d.cell, d.keys, d.of_records FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_keys(%2$L, c.model, %3$L, c.number, c.r, %4$L, %5$L) AS d',
+        job, own, n_records, fields, cells);
+    EXECUTE format('INSERT INTO %s_p SELECT d.cell, d.a, d.b, d.found FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_blocks(c.k, %2$L, %3$L) AS d', job, most, cells);
+    EXECUTE format('INSERT INTO %s_q SELECT d.cell, d.id, d.texts, d.b, d.found FROM %1$s_c AS c,
+        LATERAL @extschema@._bloom_citus_model_pairs(c.number, c.p, c.r, %2$L) AS d (cell integer, id %3$s, texts text[], b bigint[], found bigint[])', job, cells, key_type);
+    EXECUTE format('INSERT INTO %2$s SELECT d.a, d.b, d.probability, d.bits FROM %1$s_c AS c,
+        LATERAL @extschema@._bloom_citus_model_scores(%3$L, c.model, %4$L, %5$L, c.number, c.q, c.r, %6$L) AS d', job, result, own, n_records, min_probability, fields);
+    GET DIAGNOSTICS n_pairs = ROW_COUNT;
+    EXECUTE format('DROP TABLE %s_c, %1$s_r, %1$s_k, %1$s_p, %1$s_q', job);
+    RETURN n_pairs;
+END
+$$;
+COMMENT ON FUNCTION bloom_citus_model_duplicates(regclass, name, jsonb, name, float8, jsonb) IS
+    'the pairs of records of a distributed table that a match model takes for matches, as bloom_model_duplicates gives them, in a distributed table of this name';
+
+-- The shards of a table by their own names, in the order of their ranges.
+CREATE FUNCTION _bloom_citus_shards(rel regclass) RETURNS text[] STABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+    SELECT array_agg(format('%I.%I', n.nspname, c.relname || '_' || s.shardid) ORDER BY s.shardminvalue::integer)
+    FROM pg_dist_shard AS s JOIN pg_class AS c ON c.oid = s.logicalrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE s.logicalrelid = rel
+$$;
+COMMENT ON FUNCTION _bloom_citus_shards(regclass) IS 'the shards of a table by their own names';

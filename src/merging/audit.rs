@@ -6,10 +6,10 @@ use std::ffi::{CStr, CString};
 use base::Error;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-use super::named::{find, split, MISSING_OK};
 use super::references::oid;
 use super::subject::{columns_of, text};
 use pg::catalog;
+use pg::catalog::named::{find, split, MISSING_OK};
 use pg::catalog::privileges::{current_user, may};
 use pg::entry;
 use pg::function::arguments::Arguments;

@@ -43,8 +43,9 @@ fn report(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> 
     let _job = progress::job(job, relations[0].oid);
     let memory = Budget::of_setting().bytes();
     let mut records = PreparedRecords::read(&model, relations, memory, job);
-    let n = f64::from(records.store.records);
-    let chosen = chosen(&model.searches, n, records.all_pairs, options.most_pairs(n));
+    let there = f64::from(records.store.records);
+    let (n, all_pairs) = options.stands_for(there, records.all_pairs, sides);
+    let chosen = chosen(&model.searches, n, all_pairs, options.most_pairs(n));
     let searches = model.searches.iter().map(|planned| &planned.search);
     records.read_sketches(&model.fields, searches, |_| true);
     for (planned, is_chosen) in model.searches.iter().zip(chosen) {

@@ -19,6 +19,7 @@ use super::things;
 use super::warnings;
 use crate::models::records::labels::Labels;
 use crate::models::records::read::Table;
+use crate::pairs::only_new::NewRecords;
 use crate::pairs::records::Records;
 use pg::budget::Budget;
 
@@ -57,15 +58,14 @@ fn bloom_model_fit_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> NewValue {
     // SAFETY: the SQL functions are declared with these arguments.
     let arguments = unsafe { Arguments::new(fcinfo) };
-    let (relations, at) = (relations(arguments, sides), 2 * sides);
+    let (mut relations, at) = (relations(arguments, sides), 2 * sides);
     let _job = progress::job(job, relations[0].oid);
     let given = arguments.datum(at).map(|_| arguments.texts(at));
     let personal: Option<Vec<String>> = arguments.datum(at + 1).map(|_| {
         let names = arguments.names(at + 1);
         names.iter().map(|name| readable(name.to_bytes())).collect()
     });
-    // A fit has no use for options, but it refuses wrong ones.
-    ModelOptions::given(arguments, at + 3);
+    let options = ModelOptions::of_fit(arguments, at + 3);
     let one_to_one = match sides {
         2 => one_to_one(&arguments.text(at + 4)),
         _ => None,
@@ -97,6 +97,10 @@ fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> New
         }
     }
     let names: Vec<&str> = wishes.iter().map(|wish| wish.name.as_str()).collect();
+    if let Some(sample) = options.sample {
+        let only = |records: Records| records.only(Some(NewRecords::lock(sample)));
+        relations = relations.into_iter().map(only).collect();
+    }
     let tables = Table::of_relations(relations, &names);
     let labels = arguments
         .datum(at + 2)
@@ -109,6 +113,7 @@ fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> New
         labels,
         left_out: &mut left_out,
         are_things: one_to_one.is_some(),
+        options,
     };
     let mut records = FitRecords::read(&tables, fields, memory, job);
     check_fields(&records);
@@ -183,6 +188,7 @@ pub fn fit_anew(
         labels: Labels::default(),
         left_out: &mut left_out,
         are_things: false,
+        options: ModelOptions::default(),
     };
     let records = FitRecords::read(&tables, fields, memory, job);
     check_fields(&records);

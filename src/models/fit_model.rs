@@ -34,7 +34,7 @@ pub const MOST_COUNTED: u64 = 4_000_000;
 /// Fits a model to records. The second result is the share of the matches that its searches find, as
 /// [`search_plan::plan`] knows it.
 pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> (MatchModel, f64) {
-    let n = f64::from(records.prepared.store.records);
+    let n = records.population.records;
     let second = records.prepared.texts.second;
     let mut model = MatchModel {
         status: Status::Degenerate,
@@ -45,7 +45,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> (
         classes: Vec::new(),
         linkage: second.is_some(),
         records: n,
-        all_pairs: records.prepared.all_pairs,
+        all_pairs: records.population.all_pairs,
         rounds: 0,
         searches: Vec::new(),
         left_out,
@@ -57,27 +57,34 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> (
     let labels = std::mem::take(&mut records.labels)
         .by_number(records.prepared.store.numbering(), second.is_some());
     let searches = search_plan::equal_searches(&model);
-    let (mut by_search, counted_weight, sizes) = by_equality(records, &searches, &labels, memory);
+    let (mut by_search, mut counted_weight, sizes) =
+        by_equality(records, &searches, &labels, memory);
     let mut planned = Vec::new();
     // a scan looks at all records, those that do not count too
+    let learned_weight = records.population.learned_weight();
+    let (learned_records, learned_pairs) =
+        (records.population).learned_from(records.prepared.all_pairs);
     let (mut patterns, weight) = if scan::is_possible(records.prepared.store.pairs(second)) {
         let (mut patterns, least) = by_scan(records, &labels, memory);
-        let pairs = patterns.pairs() as f64 / n.max(1.0);
-        planned.push(PlannedSearch {
-            search: Search::Scan { least },
-            pairs_per_record: pairs,
-            matches_per_record: 0.0,
-        });
-        (patterns, 1.0)
+        if scan::is_possible(model.all_pairs) {
+            let pairs = patterns.pairs() as f64 * records.population.found_weight() / n.max(1.0);
+            planned.push(PlannedSearch {
+                search: Search::Scan { least },
+                pairs_per_record: pairs,
+                matches_per_record: 0.0,
+            });
+        }
+        (patterns, learned_weight)
     } else {
-        let cheap = cheapest(&mut by_search, &sizes, counted_weight, n);
+        let weight = counted_weight * learned_weight;
+        let cheap = cheapest(&mut by_search, &sizes, weight, learned_records);
         let mut patterns = PatternTable::new(memory / 8);
         by_search.each(|pattern, found, pairs| {
             if found & cheap != 0 {
                 patterns.add(pattern, 0, pairs);
             }
         });
-        (patterns, counted_weight)
+        (patterns, weight)
     };
     let labels: Vec<_> = labels
         .iter()
@@ -104,15 +111,29 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> (
                 remembered: memory / 16 / size_of::<PatternLogs>(),
             },
             helpers: &mut team,
-            all_pairs: records.prepared.all_pairs.max(1.0),
-            records: n,
+            all_pairs: learned_pairs.max(1.0),
+            records: learned_records,
             swap: records.swap,
             sets,
         },
         check_for_interrupts,
     );
     team.finish();
-    take_over(&mut model, fit, n);
+    take_over(&mut model, fit, learned_records);
+    for class in &mut model.classes {
+        class.pairs_per_record *= records.population.more_pairs();
+    }
+    if records.population.is_thinned() {
+        // Blocks of all records are larger than what is there of them.
+        let mut searches = searches.clone();
+        for search in &mut searches {
+            if let Search::Equal { most, .. } = search {
+                *most = records.population.most(*most);
+            }
+        }
+        (by_search, counted_weight, _) = by_equality(records, &searches, &[], memory);
+    }
+    let counted_weight = counted_weight * records.population.found_weight();
     let recall = search_plan::plan(
         &mut model,
         records,
@@ -176,11 +197,16 @@ fn random_pairs(records: &mut FitRecords, memory: usize) -> PatternTable {
         for a in 0..left {
             check_for_interrupts();
             for b in right.unwrap_or(a + 1)..n {
-                pairs.push(a, b, 0);
+                if records.population.has(a) && records.population.has(b) {
+                    pairs.push(a, b, 0);
+                }
             }
         }
     } else {
-        for k in 0..RANDOM_PAIRS {
+        // Of records beside a sample more are looked at, so that as many are random pairs of the sample.
+        let share = records.population.drawn() / n as f64;
+        let looked_at = (RANDOM_PAIRS as f64 / (share * share).max(1e-2)) as u64;
+        for k in 0..looked_at {
             if k % 4096 == 0 {
                 check_for_interrupts();
             }
@@ -201,12 +227,12 @@ fn by_equality(
     labels: &[(u64, bool)],
     memory: usize,
 ) -> (PatternTable, f64, Vec<u64>) {
-    let records = &mut records.prepared;
+    let (records, sample) = (&mut records.prepared, records.population.sample.as_ref());
     let mut candidates = Candidates::new(&records.store, memory / 8, MOST_COUNTED);
     let mut sizes = Vec::new();
     for (number, search) in searches.iter().enumerate() {
         let push = |a: u32, b: u32| candidates.push(a, b, number);
-        sizes.push(records.search(search, None, memory / 4, push).pairs);
+        sizes.push(records.search(search, sample, memory / 4, push).pairs);
     }
     let distinct = candidates.finish_shown();
     let weight = distinct.weight();
@@ -224,11 +250,11 @@ fn is_labelled(labels: &[(u64, bool)], pair: u64) -> bool {
 fn by_scan(records: &mut FitRecords, labels: &[(u64, bool)], memory: usize) -> (PatternTable, u32) {
     let mut found = RecordSort::new(memory / 8);
     let mut similar = [0u64; 101];
-    let records = &mut records.prepared;
+    let (records, sample) = (&mut records.prepared, records.population.sample.as_ref());
     let numbers = records.store.numbering();
     let wanted = WantedPairs {
         second: records.texts.second,
-        new: None,
+        new: sample,
     };
     scan::pairs(
         &mut records.store,

@@ -12,6 +12,8 @@ use super::compounds::Compounds;
 use super::fields::{is_date, is_fraction, FieldWish};
 use super::guess::{self, Seen};
 use super::warnings::{self, UnreadFields};
+use crate::models::options::ModelOptions;
+use crate::models::population::Population;
 use crate::models::records::labels::Labels;
 use crate::models::records::prepared::{PreparedRecords, RecordWriter};
 use crate::models::records::read::{RecordSet, RecordTexts, Table};
@@ -43,6 +45,8 @@ pub struct FitRecords {
     pub warnings: Vec<Error>,
     /// Which records count.
     counts: RecordSet,
+    /// What they stand for.
+    pub population: Population,
     /// What is known of each field in each of two tables.
     pub tables: Vec<[TableField; 2]>,
     /// What the records of each table lack.
@@ -60,6 +64,7 @@ pub struct FitFields<'a> {
     pub left_out: &'a mut Vec<LeftOut>,
     /// What is described are things that compete.
     pub are_things: bool,
+    pub options: ModelOptions,
 }
 
 impl FitRecords {
@@ -76,7 +81,7 @@ impl FitRecords {
         let mut seen = vec![Seen::default(); n];
         let (mut labels, are_things) = (std::mem::take(&mut fields.labels), fields.are_things);
         let note = |key: &[u8], side, record| labels.note(key, side, record);
-        let texts = RecordTexts::read(tables, job, note, |record, values| {
+        let mut texts = RecordTexts::read(tables, job, note, |record, values| {
             // the second table is looked at as much as the first one where kinds are guessed by more than lengths
             let in_sample = are_things || is_sampled(record);
             for (seen, value) in seen.iter_mut().zip(values) {
@@ -90,6 +95,7 @@ impl FitRecords {
                     .hint("Fit the model when it has some; a model that was fitted before can be used until then."),
             );
         }
+        let population = Population::new(&fields.options, &mut texts);
         let mut warnings = Vec::new();
         let smaller = texts.smaller();
         let (models, taken, swap) = settle_fields(tables, fields, &seen, smaller, &mut warnings);
@@ -97,7 +103,7 @@ impl FitRecords {
         let models = (models, &seen[..]);
         let mut records = match are_things {
             true => FitRecords::of_things(texts, models, taken, memory),
-            false => FitRecords::of(texts, models, taken, swap, memory),
+            false => FitRecords::of((texts, population), models, taken, swap, memory),
         };
         records.labels = labels;
         warnings.append(&mut records.warnings);
@@ -127,12 +133,13 @@ impl FitRecords {
             }
             lacking[usize::from(record >= second)].add(writer.push(values));
         });
+        let population = Population::new(&ModelOptions::default(), &mut texts);
         let prepared = writer.finish(texts, taken);
         let counts = RecordSet::full(prepared.store.records);
         FitRecords {
             warnings: unread.finish(&models, seen),
             ..FitRecords::counted(
-                prepared,
+                (prepared, population),
                 counts,
                 models,
                 None,
@@ -144,7 +151,7 @@ impl FitRecords {
 
     /// Records of which few equal ones count.
     fn of(
-        mut texts: RecordTexts,
+        (mut texts, population): (RecordTexts, Population),
         (models, seen): (Vec<FieldModel>, &[&Seen]),
         taken: Vec<usize>,
         swap: Option<[usize; 2]>,
@@ -169,13 +176,20 @@ impl FitRecords {
         let counts = without_equal(&mut prepared, all, memory / 4);
         FitRecords {
             warnings,
-            ..FitRecords::counted(prepared, counts, models, swap, compounds, memory)
+            ..FitRecords::counted(
+                (prepared, population),
+                counts,
+                models,
+                swap,
+                compounds,
+                memory,
+            )
         }
     }
 
     /// Counts the values of all fields.
     fn counted(
-        prepared: PreparedRecords,
+        (prepared, population): (PreparedRecords, Population),
         counts: RecordSet,
         fields: Vec<FieldModel>,
         swap: Option<[usize; 2]>,
@@ -184,6 +198,7 @@ impl FitRecords {
     ) -> FitRecords {
         let mut records = FitRecords {
             counts,
+            population,
             prepared,
             frequencies: Vec::new(),
             fields,
@@ -200,26 +215,33 @@ impl FitRecords {
             records.count_values(field, memory / 4);
         }
         let levels = FrequentLevels::of_fields(&records.fields);
-        let prepared = &mut records.prepared;
+        let (prepared, population) = (&mut records.prepared, &mut records.population);
         let counts = |record: u32| records.counts.has(record);
         prepared.store.settle(&levels, counts);
-        let counted = |range: std::ops::Range<u32>| range.filter(|&r| counts(r)).count() as f64;
+        let of_sample = |&record: &u32| counts(record) && population.has(record);
+        let counted = |range: std::ops::Range<u32>| range.filter(of_sample).count() as f64;
         let all = prepared.store.records;
         prepared.all_pairs = match prepared.texts.second {
             None => counted(0..all) * (counted(0..all) - 1.0) / 2.0,
             Some(second) => counted(0..second) * counted(second..all),
         };
+        let of_one = counted(0..all);
+        population.set_counted(of_one);
+        if prepared.texts.second.is_some() {
+            population.all_pairs = prepared.all_pairs;
+        }
         records
     }
 
     /// Counts the values of a field, and notes those that are frequent.
     fn count_values(&mut self, field: usize, memory: usize) {
-        let (prepared, counts) = (&mut self.prepared, &self.counts);
+        let (prepared, population) = (&mut self.prepared, &self.population);
+        let counts = |record: u32| self.counts.has(record) && population.has(record);
         let second = prepared.texts.second.unwrap_or(prepared.store.records);
         let side = |record: u32| usize::from(record >= second);
         let mut of_tables = [0; 2];
         prepared.identities.each(&[field], false, |record, _| {
-            of_tables[side(record)] += u64::from(counts.has(record))
+            of_tables[side(record)] += u64::from(counts(record))
         });
         let present = of_tables[0] + of_tables[1];
         let rare_level = equal_level(1.0 / present.max(2) as f64);
@@ -246,7 +268,7 @@ impl FitRecords {
                 finish(value.replace((entry.record, [0; 2])));
             }
             if let Some((_, records)) = &mut value {
-                records[side(entry.record)] += u64::from(counts.has(entry.record));
+                records[side(entry.record)] += u64::from(counts(entry.record));
             }
         }
         finish(value);
@@ -263,7 +285,7 @@ impl FitRecords {
         self.tables.extend(<[TableField; 2]>::try_from(tables).ok());
         self.frequencies.push(count.finish());
         let model = &mut self.fields[field];
-        model.filled = present as f64 / f64::from(prepared.store.records).max(1.0);
+        model.filled = present as f64 / population.drawn().max(1.0);
         model.information = self.frequencies[field].information();
         model.rare_level = rare_level;
         let mut of_record = Vec::new();
@@ -288,7 +310,8 @@ impl FitRecords {
             None => a != b,
             Some(second) => a < second && b >= second,
         };
-        is_pair.then_some((a, b))
+        let are_drawn = self.population.has(a) && self.population.has(b);
+        (is_pair && are_drawn).then_some((a, b))
     }
 }
 

@@ -25,6 +25,7 @@ mod known;
 mod options;
 mod pair_limit;
 mod pairs;
+mod population;
 mod records;
 mod sample;
 mod search;

@@ -1,9 +1,12 @@
 //! The options of the functions that make or use a model.
 
 use base::range::unit;
-use base::Error;
+use base::{Error, ErrorKind};
+use linkage::model::ReadyModel;
+use pgrx::pg_sys;
 use serde_json::Value;
 
+use pg::catalog::named::{find, split};
 use pg::error::{raise, OrRaise};
 use pg::function::arguments::Arguments;
 
@@ -14,13 +17,43 @@ pub struct ModelOptions {
     pub pair_limit: Option<u64>,
     /// A model that should not be used is used.
     pub force: bool,
+    /// The records of one table stand for so many, of which they are some.
+    pub records: Option<u64>,
+    /// Those whose keys this relation has are a sample of these, and all that have something in common with one of them are
+    /// there, too. Only of a fit.
+    pub sample: Option<pg_sys::Oid>,
 }
+
+/// Most records that others may stand for: their pairs are counted in floats.
+const MOST_RECORDS: u64 = 1_000_000_000_000;
+
+/// What the options of a function may be.
+const OF_ALL: &str = "Use the options pair_limit, force and records, or none.";
+const OF_FIT: &str = "Use the options records and sample, or none.";
 
 impl ModelOptions {
     /// Those that argument `i` gives, a JSON object; none for NULL.
     ///
     /// Errors: something else than an object; unknown options; values that do not fit them.
     pub fn given(arguments: Arguments, i: usize) -> ModelOptions {
+        ModelOptions::parse(arguments, i, OF_ALL)
+    }
+
+    /// Those of a fit, which has no use for some, and refuses wrong ones all the same.
+    ///
+    /// Errors: as [`ModelOptions::given`]; a sample of an unknown number of records; no such relation.
+    pub fn of_fit(arguments: Arguments, i: usize) -> ModelOptions {
+        let options = ModelOptions::parse(arguments, i, OF_FIT);
+        if options.sample.is_some() && options.records.is_none() {
+            invalid(
+                "option \"sample\" is given without \"records\"".to_owned(),
+                "Say by the option records of how many records it is a sample.",
+            );
+        }
+        options
+    }
+
+    fn parse(arguments: Arguments, i: usize, possible: &str) -> ModelOptions {
         let mut options = ModelOptions::default();
         if arguments.datum(i).is_none() {
             return options;
@@ -46,13 +79,44 @@ impl ModelOptions {
                     Some(force) => options.force = force,
                     None => wrong("true or false"),
                 },
-                _ => invalid(
-                    format!("unrecognized option \"{name}\""),
-                    "Use the options pair_limit and force, or none.",
-                ),
+                "records" => match value.as_u64() {
+                    Some(records) if (2..=MOST_RECORDS).contains(&records) => {
+                        options.records = Some(records);
+                    }
+                    _ => wrong("a number of records, from 2 to 1000000000000"),
+                },
+                "sample" if std::ptr::eq(possible, OF_FIT) => match value.as_str() {
+                    Some(name) => options.sample = Some(relation(name)),
+                    None => wrong("the name of a relation"),
+                },
+                _ => invalid(format!("unrecognized option \"{name}\""), possible),
             }
         }
         options
+    }
+
+    /// Records, and all pairs of them: those that there are, or those that they stand for. `tables` is how many relations
+    /// they are of.
+    ///
+    /// Errors: fewer than there are; records of two tables.
+    pub fn stands_for(&self, records: f64, all_pairs: f64, tables: usize) -> (f64, f64) {
+        let Some(all) = self.records else {
+            return (records, all_pairs);
+        };
+        if tables > 1 {
+            let error = Error::new(
+                ErrorKind::NotSupported,
+                "option \"records\" is given with two tables",
+            );
+            raise(&error.hint("Give all records of both tables."));
+        }
+        if (all as f64) < records {
+            invalid(
+                format!("option \"records\" is {all}, and there are {records} records"),
+                "Give the number of all records, of which these are some.",
+            );
+        }
+        ReadyModel::pairs_of(all as i64).or_raise()
     }
 
     /// Most pairs of so many records that are compared.
@@ -73,6 +137,13 @@ pub fn min_probability(arguments: Arguments, i: usize) -> f64 {
                                sure."))
         .or_raise();
     least
+}
+
+/// The relation of this name.
+///
+/// Errors: there is none.
+fn relation(name: &str) -> pg_sys::Oid {
+    split(name).map_or(pg_sys::InvalidOid, |names| find(&names, 0))
 }
 
 fn invalid(message: String, hint: &str) -> ! {

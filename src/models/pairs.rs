@@ -144,11 +144,13 @@ impl ModelSearch {
         let _job = progress::job(self.job, relations[0].oid);
         let memory = Budget::of_setting().bytes();
         let mut records = PreparedRecords::read(&self.model, relations, memory, self.job);
-        let n = f64::from(records.store.records);
+        let there = f64::from(records.store.records);
+        let tables = 1 + usize::from(records.texts.second.is_some());
+        let (n, all_pairs) = self.options.stands_for(there, records.all_pairs, tables);
         let most = self.options.most_pairs(n);
-        let mut limit = PairLimit::new(&self.model, n, records.all_pairs, most);
+        let mut limit = PairLimit::new(&self.model, n, all_pairs, most);
         let pairs = self.candidates(&mut records, &mut limit, memory);
-        let scorer = Scorer::new(&self.model, n, records.all_pairs);
+        let scorer = Scorer::new(&self.model, n, all_pairs);
         let mut scores = Scores::new(scorer, memory / 16);
         let mut best_first = self.one_to_one.then(|| BestFirst::new(memory / 8));
         let mut output = Output::new(rows, self.job);
@@ -160,7 +162,7 @@ impl ModelSearch {
             let compared = records.store.compare(pair);
             output.done += 1;
             // What a search for similar values comes across by the way is as good, and was not counted by the fit.
-            let search = self.taken_by(compared.pattern, found);
+            let search = self.model.taken_by(compared.pattern, found);
             if search.is_some_and(|search| !limit.count(search)) {
                 continue;
             }
@@ -207,14 +209,6 @@ impl ModelSearch {
                     .hint(fit::OTHER_DATA),
             ),
         }
-    }
-
-    /// The first search that has come across a pair and is for it.
-    fn taken_by(&self, pattern: Pattern, found: u64) -> Option<usize> {
-        let mut searches = self.model.searches.iter().enumerate();
-        searches
-            .find(|(number, planned)| found >> number & 1 == 1 && planned.search.takes(pattern))
-            .map(|(number, _)| number)
     }
 
     /// The pairs that the model's searches come across.

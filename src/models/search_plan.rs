@@ -9,7 +9,6 @@ use linkage::model::{MatchModel, Pattern, PlannedSearch, Scorer, Search, MOST_SE
 
 use super::fit_model::MOST_COUNTED;
 use super::fit_records::FitRecords;
-use crate::models::records::prepared::PreparedRecords;
 use crate::models::records::sketches::Sketches;
 use crate::models::search::candidates::Candidates;
 use crate::models::search::patterns::{count, PatternTable};
@@ -233,7 +232,7 @@ pub fn plan(
             _ => LEAST_SHARE,
         };
         let least_shares: Vec<f64> = searches.iter().map(least_share).collect();
-        let found = by_similarity(model, &mut records.prepared, &equal, &searches, memory);
+        let found = by_similarity(model, records, &equal, &searches, memory);
         // Crosswise is looked for what the others leave: pairs that both find would speak for it, and the others, which find
         // more besides, would be left out.
         let mut done = 0;
@@ -308,38 +307,48 @@ impl Sample {
 /// What further searches find besides those by equality that are chosen: an estimate from a sample, if it is too much.
 fn by_similarity(
     model: &MatchModel,
-    records: &mut PreparedRecords,
+    records: &mut FitRecords,
     equal: &[&Search],
     searches: &[Search],
     memory: usize,
 ) -> Vec<FoundTogether> {
     /// The number under which all searches by equality go.
     const EQUAL: usize = MOST_SEARCHES;
-    let sample = Sample::among(records.store.records);
+    let (records, population) = (&mut records.prepared, &records.population);
+    let sample = Sample::among(population.drawn() as u32);
+    let has = |record: u32| sample.has(record) && population.has(record);
+    let in_blocks = |search: &Search| {
+        let mut search = search.clone();
+        match &mut search {
+            Search::Scan { .. } => (),
+            Search::Equal { most, .. } | Search::Crosswise { most, .. } => {
+                *most = population.most(*most);
+            }
+            // Of what is similar only the sample is read.
+            Search::Similar { most, .. } => *most = sample.most(population.most_of_sample(*most)),
+        }
+        search
+    };
     let mut candidates = Candidates::new(&records.store, memory / 4, MOST_COUNTED);
     for search in equal {
-        records.search(search, None, memory / 4, |a, b| {
-            if sample.has(a) && sample.has(b) {
+        records.search(&in_blocks(search), None, memory / 4, |a, b| {
+            if has(a) && has(b) {
                 candidates.push(a, b, EQUAL);
             }
         });
     }
-    records.read_sketches(&model.fields, searches, |record| sample.has(record));
+    records.read_sketches(&model.fields, searches, has);
     for (number, search) in searches.iter().enumerate() {
-        let mut search = search.clone();
-        if let Search::Similar { most, .. } = &mut search {
-            *most = sample.most(*most);
-        }
+        let search = in_blocks(search);
         records.search(&search, None, memory / 4, |a, b| {
-            // of what is similar only the sample has been read
-            if matches!(search, Search::Similar { .. }) || sample.has(a) && sample.has(b) {
+            if matches!(search, Search::Similar { .. }) || has(a) && has(b) {
                 candidates.push(a, b, number);
             }
         });
     }
     records.sketches = Sketches::default();
     let distinct = candidates.finish();
-    let weight = distinct.weight() * sample.weight();
+    let weight = distinct.weight() * sample.weight() * population.weight_of_two();
     let new = distinct.filter(|(_, found)| found >> EQUAL & 1 == 0);
     let mut by_search = count(new, &mut records.store, memory / 4).finish(memory / 16);
     let taken = |each: &mut dyn FnMut(Pattern, u64, u64)| {

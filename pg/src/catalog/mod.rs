@@ -13,6 +13,7 @@ use crate::values::varlena::Varlena;
 
 pub mod changes;
 pub mod generated;
+pub mod named;
 pub mod operators;
 pub mod privileges;
 pub mod storage;

@@ -57,6 +57,13 @@ impl RecordSet {
         self.records += 1;
     }
 
+    /// How many records are in it.
+    pub fn members(&self) -> u32 {
+        (0..self.records)
+            .map(|record| u32::from(self.has(record)))
+            .sum()
+    }
+
     /// Whether a record is in it.
     #[inline]
     pub fn has(&self, record: u32) -> bool {

@@ -60,6 +60,7 @@ impl ThingsLinkage<'_> {
         let sizes = [second, n - second];
         let mut candidates = Candidates::new(&records.prepared.store, memory / 8, u64::MAX);
         nearest::search(&mut records, &mut candidates, memory);
+        self.options.stands_for(0.0, 0.0, 2);
         let most = self.options.pair_limit.unwrap_or(u64::MAX);
         let candidates = candidates.finish_shown();
         let mut compared = ComparedPairs::new(candidates, &mut records, most, memory);

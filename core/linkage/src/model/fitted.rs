@@ -2,7 +2,7 @@
 
 use super::mixture::{Dependence, Shares};
 use super::values::{last_level, FieldLayout, RowLayout, EQUAL, LEVELS, SWAPPED};
-use super::{Calibration, Pattern};
+use super::{Calibration, Pattern, MOST_SEARCHES};
 
 base::named! {
     /// What a fit has come to.
@@ -208,6 +208,14 @@ impl MatchModel {
             };
             field.rare_level = rarest as u8;
         }
+    }
+
+    /// The first of the searches that have come across a pair, as bits, that is for it.
+    pub fn taken_by(&self, pattern: Pattern, found: u64) -> Option<usize> {
+        let mut searches = self.searches.iter().take(MOST_SEARCHES).enumerate();
+        searches
+            .find(|(number, planned)| found >> number & 1 == 1 && planned.search.takes(pattern))
+            .map(|(number, _)| number)
     }
 
     /// How rows of its fields lie in memory.
