@@ -8,8 +8,10 @@ use crate::write::{Compaction, IndexRow, MergeLock};
 use crate::{is_sigfile, meta};
 use base::{Error, ErrorKind, Result};
 use pg::catalog::privileges::{self, current_user, is_owner};
+use pg::catalog::{self, storage};
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::record::record;
+use pg::message::words;
 use pg::relation::{self, OpenRelation};
 use pg::tid::Tid;
 use pg::values::text::readable;
@@ -94,6 +96,9 @@ impl OpenedSigfile {
                 denied();
             }
             index.expect_contents();
+            if storage::is_distributed(table_oid) {
+                refuse_distributed(oid, table_oid);
+            }
             OpenedSigfile { index, table }
         }
     }
@@ -107,6 +112,16 @@ impl OpenedSigfile {
         // SAFETY: the table is open as long as it is borrowed.
         unsafe { SigfileTable::new(self.table.pointer()) }
     }
+}
+
+/// Raises the error of an index of a table of Citus, which has no rows.
+fn refuse_distributed(index: pg_sys::Oid, table: pg_sys::Oid) -> ! {
+    let table = catalog::quoted(table);
+    let cannot = format!("index \"{}\" has no rows of its own", name_of(index));
+    let error = storage::distributed(cannot, "Each shard has an index of its own.");
+    raise(&error.hint(words!(
+        "Call the function for the indexes of the shards, by run_command_on_shards('{table}', ...)."
+    )))
 }
 
 /// The name of a relation, or its OID if it has been dropped meanwhile.

@@ -7,7 +7,7 @@ use base::Error;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::references::oid;
-use super::subject::{columns_of, text};
+use super::subject::{check_own, columns_of, text};
 use pg::catalog;
 use pg::catalog::named::{find, split, MISSING_OK};
 use pg::catalog::privileges::{current_user, may};
@@ -110,7 +110,7 @@ impl Audit {
     /// The table that is named, or the caller's own `bloom_merges` of the search_path; made where there is none and
     /// `make` says so.
     ///
-    /// Errors: there is none; it is another's; it is no such table; the caller may not write it.
+    /// Errors: there is none; it is another's; it is no such table, or one of Citus; the caller may not write it.
     pub fn new(given: Option<pg_sys::Oid>, make: bool) -> Audit {
         let standard = [STANDARD.to_owned()];
         let oid = given.unwrap_or_else(|| match find(&standard, MISSING_OK) {
@@ -160,6 +160,10 @@ impl Audit {
                 )),
             );
         }
+        check_own(
+            oid,
+            &format!("cannot write to table \"{name}\" what is merged"),
+        );
         relation::lock(oid, pg_sys::RowExclusiveLock);
         let columns = match catalog::kind(oid) {
             pg_sys::RELKIND_RELATION => columns_of(oid),

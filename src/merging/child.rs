@@ -11,7 +11,7 @@ use super::collisions::reach;
 use super::named::named;
 use super::references::{array, foreign_keys, oid, Reference};
 use super::row_table::RowTable;
-use super::subject::{text, Subject};
+use super::subject::{check_own, text, Subject};
 use pg::catalog::privileges::{
     current_user, has_policies_for, may_select, may_select_any, may_update,
 };
@@ -38,6 +38,8 @@ impl Deref for Child {
 }
 
 /// The tables that refer to records, locked until the end of the transaction.
+///
+/// Errors: Citus keeps the rows of one.
 pub fn children(
     subject: &Subject,
     session: &Session,
@@ -59,6 +61,11 @@ pub fn children(
             continue;
         }
         let oid = reference.child;
+        let name = text(&catalog::name(oid));
+        check_own(
+            oid,
+            &format!("cannot redirect references of table \"{name}\""),
+        );
         let user = current_user();
         let changed = reference.pairs.iter().map(|pair| &pair.child);
         // Nobody gets a lock that a statement of his own could not take; what is missing is told as an obstacle.

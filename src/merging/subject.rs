@@ -8,7 +8,8 @@ use pgrx::{pg_sys, PgSqlErrorCode};
 
 pub use crate::clusters::keeping::{columns_of, refuse_column, text, KeyedRelation, TableColumn};
 use crate::pairs::records::lock;
-use pg::catalog;
+use pg::catalog::{self, storage};
+use pg::message::words;
 use pg::relation::{self, OpenRelation};
 
 /// The table, locked until the end of the transaction.
@@ -27,7 +28,7 @@ impl Deref for Subject {
 }
 
 impl Subject {
-    /// Errors: no table of its own rows; no such column; keys that have no order.
+    /// Errors: no table of its own rows; one of Citus; no such column; keys that have no order.
     pub fn new(oid: pg_sys::Oid, key: CString, lock_mode: u32) -> Subject {
         let name = lock(oid);
         let kind = catalog::kind(oid);
@@ -48,6 +49,7 @@ impl Subject {
             pg_sys::RELKIND_MATVIEW => refuse_table("It is a materialized view.", merge_table),
             _ => refuse_table("It is a foreign table.", "Merge on the server that has it."),
         }
+        check_own(oid, &format!("cannot merge records of \"{name}\""));
         relation::lock(oid, lock_mode);
         // SAFETY: the table is locked.
         let tree = unsafe { relation::with_inheritors(oid, lock_mode) };
@@ -67,5 +69,16 @@ impl Subject {
             table: KeyedRelation::new(oid, name, &key, true),
             tree,
         }
+    }
+}
+
+/// Errors: Citus keeps the rows of the table (0A000).
+pub fn check_own(oid: pg_sys::Oid, cannot: &str) {
+    if storage::is_distributed(oid) {
+        let why = "A merge locks, compares and changes rows of several tables together, which Citus does not do with shards.";
+        let table = catalog::quoted(oid);
+        raise(&storage::distributed(cannot, why).hint(words!(
+            "SELECT undistribute_table('{table}'), merge, and distribute the table again."
+        )));
     }
 }

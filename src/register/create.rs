@@ -20,6 +20,7 @@ use super::texts::c_names;
 use crate::models::{check_of_one_table, field_columns, known_model_of, KnownModel};
 use crate::pairs::records::RecordColumn;
 use pg::catalog::privileges::{current_user, is_owner};
+use pg::catalog::storage;
 use pg::error::{raise, sql_error, warn, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::message::words;
@@ -224,7 +225,7 @@ pub fn check_owner(oid: pg_sys::Oid) {
 
 /// The persistence of a table, as a statement creates others like it.
 ///
-/// Errors: it is no table; a temporary one; others inherit from it, or it has partitions.
+/// Errors: it is no table; a temporary one, or one of Citus; others inherit from it, or it has partitions.
 fn check_table(table: pg_sys::Oid) -> &'static str {
     let fail = |why: &str, hint: &str| -> ! {
         raise(
@@ -247,6 +248,10 @@ fn check_table(table: pg_sys::Oid) -> &'static str {
             "Make the register of the table that has the records.",
         ),
     }
+    check_not_distributed(
+        table,
+        words!("cannot make a register of relation \"{table}\""),
+    );
     let open = OpenRelation::locked_table(table);
     // SAFETY: a look-up in the catalogs.
     if unsafe { pg::ffi::has_subclass(table) } {
@@ -268,6 +273,16 @@ fn check_table(table: pg_sys::Oid) -> &'static str {
             "It is temporary.",
             "Make the register of a permanent table.",
         ),
+    }
+}
+
+/// Errors: Citus keeps the rows of the table (0A000).
+pub fn check_not_distributed(table: pg_sys::Oid, cannot: Vec<u8>) {
+    if storage::is_distributed(table) {
+        let why = "The triggers of a register would run on the nodes of the shards, and its keys are on this one.";
+        raise(&storage::distributed(cannot, why).hint(
+            "Compare new records by bloom_model_duplicates() with argument \"new\", or make the register of a table that is not distributed.",
+        ));
     }
 }
 

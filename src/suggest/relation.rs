@@ -6,7 +6,7 @@ use pgrx::pg_sys;
 
 use crate::pairs::records::lock;
 use pg::catalog::privileges::{current_user, may_select};
-use pg::catalog::{self, column_name};
+use pg::catalog::{self, column_name, storage};
 use pg::ffi;
 use pg::relation::OpenRelation;
 use pg::session::read;
@@ -24,8 +24,10 @@ pub struct SuggestSubject {
     pub name: String,
     /// The caller may add columns to it.
     pub is_alterable: bool,
-    /// It is partitioned, or others inherit from it.
+    /// It is partitioned, others inherit from it, or it has shards.
     pub has_children: bool,
+    /// Citus keeps its rows.
+    pub is_distributed: bool,
     /// The caller may create tables in its schema.
     may_create: bool,
     /// Bytes, with those of the partitions.
@@ -94,18 +96,21 @@ impl SuggestSubject {
         // SAFETY: a look-up in the catalogs by OID.
         let has_children = kind == pg_sys::RELKIND_PARTITIONED_TABLE
             || is_table && unsafe { ffi::has_subclass(oid) };
+        let is_distributed = is_table && storage::is_distributed(oid);
         // Those of the server's own schemas.
         let is_of_server = oid.to_u32() < pg_sys::FirstNormalObjectId;
         let mut subject = SuggestSubject {
             oid,
             name,
             is_alterable: false,
-            has_children,
+            has_children: has_children || is_distributed,
+            is_distributed,
             may_create: false,
             bytes: 0,
             // Those that inherit from a table have blocks of their own.
-            has_blocks: is_table && (!has_children || kind == pg_sys::RELKIND_PARTITIONED_TABLE)
-                || kind == pg_sys::RELKIND_MATVIEW,
+            has_blocks: !is_distributed
+                && (is_table && (!has_children || kind == pg_sys::RELKIND_PARTITIONED_TABLE)
+                    || kind == pg_sys::RELKIND_MATVIEW),
             key: None,
             has_primary_key: false,
             signed: Vec::new(),

@@ -54,7 +54,7 @@ impl Proposals<'_> {
         let target = |key: CString| SuggestTarget {
             table: table.clone(),
             key,
-            may_be_guarded: true,
+            may_be_guarded: !subject.is_distributed,
         };
         if let Some(key) = &subject.key {
             let reason = format!(

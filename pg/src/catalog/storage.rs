@@ -4,15 +4,59 @@
 //! distributes over servers. But its storage is read in another way, or is empty. So this looks at what a query would
 //! read: the plan of the simplest query scans the tables themselves, or does something else.
 
+//!
+//! Of a table that is only read that is enough. What changes rows, locks them or joins them with rows of its own asks
+//! whether the table is one of Citus, which does none of that over its shards: the catalog of Citus says so.
+
 use std::collections::BTreeSet;
 
+use base::error::Text;
+use base::Error;
 use pgrx::pg_sys::NodeTag;
-use pgrx::{pg_sys, PgBox};
+use pgrx::{pg_sys, PgBox, PgSqlErrorCode};
 
+use super::kind;
+use crate::error::sql_error;
 use crate::ffi;
+use crate::message::words;
 use crate::relation::OpenRelation;
+use crate::session::read;
+use crate::sql;
 use crate::tree::list;
 use crate::tree::node::Node;
+
+/// Whether Citus keeps the rows of a table: in shards, on other nodes or on this one. Where Citus is not in the database
+/// nothing is asked. A shard is a table like any other.
+pub fn is_distributed(table: pg_sys::Oid) -> bool {
+    // SAFETY: a look-up in the catalogs by a C string.
+    if unsafe { pg_sys::get_extension_oid(c"citus".as_ptr(), true) } == pg_sys::InvalidOid {
+        return false;
+    }
+    let number = table.to_u32().to_string();
+    let sql = sql!(
+        "SELECT FROM pg_catalog.pg_dist_partition AS p \
+        WHERE p.logicalrelid::pg_catalog.oid OPERATOR(pg_catalog.=) {number}::pg_catalog.oid"
+    );
+    let mut is_distributed = false;
+    read(sql, &[], 1).each(|_| is_distributed = true);
+    is_distributed
+}
+
+/// Whether a query of a relation may read rows that Citus keeps: it is such a table, or a view where Citus is.
+pub fn may_be_distributed(relation: pg_sys::Oid) -> bool {
+    if kind(relation) == pg_sys::RELKIND_VIEW {
+        // SAFETY: a look-up in the catalogs by a C string.
+        let citus = unsafe { pg_sys::get_extension_oid(c"citus".as_ptr(), true) };
+        return citus != pg_sys::InvalidOid;
+    }
+    is_distributed(relation)
+}
+
+/// The error of what is not done with a table of Citus (0A000): `cannot` says what, `why` is a sentence.
+pub fn distributed(cannot: impl Into<Text>, why: &str) -> Error {
+    sql_error(PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED, cannot)
+        .detail(words!("Its rows are in shards of Citus. {why}"))
+}
 
 /// Whether a query of a table, with all below it if `inherit`, reads the rows from the storage of exactly these tables.
 /// Policies do not matter.

@@ -13,6 +13,7 @@ use super::standings::{counted, Standings};
 use crate::clusters::clustered::Clustered;
 use crate::pairs::records::{check_select, lock, RecordColumn, Records};
 use pg::budget::push;
+use pg::catalog::storage::may_be_distributed;
 use pg::check_for_interrupts;
 use pg::function::arguments::Arguments;
 use pg::function::rows::text_datum;
@@ -20,15 +21,22 @@ use pg::memory::Scratch;
 use pg::progress::{self, phases};
 use pg::session::tuple_store::{StoreColumn, TupleStore};
 use pg::session::Session;
+use pg::sql;
+use pg::sql::Sql;
 use pg::values::text::readable;
 
 /// The records of clusters: `no`, `label` (the record's position), `key` as text, `preferred`.
 const FOUND: &CStr = c"bloom_clusters_found";
 
+/// The records of a relation that Citus does not join with the one above.
+const RECORDS: &CStr = c"bloom_clusters_records";
+
 /// Another choice of the record to keep than that of the method.
 pub struct KeepChoice {
     by: KeepBy,
     relation: KeyedRelation,
+    /// A query of the columns that are read, where Citus may keep the records.
+    read: Option<Sql>,
 }
 
 impl KeepChoice {
@@ -76,7 +84,7 @@ impl KeepChoice {
 
     fn new(by: KeepBy, oid: pg_sys::Oid, key: &CStr) -> KeepChoice {
         let name = lock(oid);
-        let relation = KeyedRelation::new(oid, name, key, false);
+        let mut relation = KeyedRelation::new(oid, name, key, false);
         let mut read: Vec<&CStr> = vec![key];
         if let Some((column, _)) = by.column() {
             read.push(&relation.columns[relation.ordered_column(column)].name);
@@ -87,7 +95,16 @@ impl KeepChoice {
         let columns: Vec<RecordColumn> = read.into_iter().map(of).collect();
         // The query would tell after the search.
         check_select(oid, columns.iter());
-        KeepChoice { by, relation }
+        let read = may_be_distributed(oid).then(|| {
+            let mut columns: Vec<&CStr> = columns.iter().map(|c| c.name.as_c_str()).collect();
+            columns.sort();
+            columns.dedup();
+            let columns = Sql::join(columns.iter().map(|column| sql!("r.{column}")), ", ");
+            let record = relation.from("r");
+            relation.read_from(RECORDS);
+            sql!("SELECT {columns} FROM {record}")
+        });
+        KeepChoice { by, relation, read }
     }
 
     /// Lets the clusters keep the records that are chosen.
@@ -98,6 +115,8 @@ impl KeepChoice {
         let found = found(clustered);
         let session = Session::begin(true);
         session.table(FOUND, &found);
+        let records = self.read.as_ref();
+        let _records = records.map(|read| session.keep(RECORDS, read, &[]));
         let matches = self.relation.is_named("r", "f.key", pg_sys::TEXTOID);
         let standings = Standings::new(&self.relation, &self.by, FOUND, &matches);
         let mut best: Vec<(Place, u32)> = Vec::new();

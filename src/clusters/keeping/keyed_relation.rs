@@ -76,6 +76,8 @@ pub struct KeyedRelation {
     pub less: pg_sys::Oid,
     /// Rows of tables that inherit from it are not its own.
     only: bool,
+    /// The table of a session that its rows are read from, instead of it.
+    copy: Option<&'static CStr>,
 }
 
 impl KeyedRelation {
@@ -111,6 +113,7 @@ impl KeyedRelation {
             equal,
             less,
             only,
+            copy: None,
         }
     }
 
@@ -146,11 +149,17 @@ impl KeyedRelation {
         found
     }
 
+    /// Has the rows read from a table of a session.
+    pub fn read_from(&mut self, copy: &'static CStr) {
+        self.copy = Some(copy);
+    }
+
     /// `FROM`-item of the relation under an alias.
     pub fn from(&self, alias: &str) -> Sql {
-        let relation = match self.only {
-            true => Sql::new("").only(self.oid),
-            false => Sql::new("").relation(self.oid),
+        let relation = match (self.copy, self.only) {
+            (Some(copy), _) => sql!("{copy}"),
+            (None, true) => Sql::new("").only(self.oid),
+            (None, false) => Sql::new("").relation(self.oid),
         };
         sql!("{relation} AS {alias}")
     }

@@ -1,5 +1,7 @@
 //! `bloom_pairs_refresh`: a table of pairs is brought up to date after some records have changed.
 
+use std::ffi::CStr;
+
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 
 use super::{comparable, compared, NewRecords};
@@ -8,6 +10,7 @@ use crate::pairs::records::{is_text, lock, RecordColumn, Records};
 use crate::pairs::{verify, within};
 use pg::budget::push;
 use pg::catalog;
+use pg::catalog::storage::may_be_distributed;
 use pg::error::{raise, sql_error};
 use pg::file::TemporaryFile;
 use pg::function::arguments::Arguments;
@@ -27,6 +30,12 @@ const JOB: &str = "bloom_pairs_refresh";
 /// Pairs that one statement puts into the table, and bytes of their keys, but for the last pair.
 const BATCH: u64 = 1000;
 const BATCH_BYTES: usize = 1 << 20;
+
+/// What is read of relations that Citus does not join: `a` and `b` of the pairs, the keys of all records, and of those
+/// that have changed.
+const PAIRS: &CStr = c"bloom_pairs_refresh_pairs";
+const RECORDS: &CStr = c"bloom_pairs_refresh_records";
+const CHANGED: &CStr = c"bloom_pairs_refresh_changed";
 
 /// `(pairs regclass, rel regclass, key name, signature name, threshold float8, changed regclass, within name[], verify
 /// name, margin float8) RETURNS (deleted bigint, inserted bigint)`
@@ -138,6 +147,10 @@ impl PairTable {
 
     /// Deletes the pairs of records that have changed, or are no more there.
     fn delete(&self, records: &Records, changed: &NewRecords) -> u64 {
+        let mut all = [self.oid, records.oid, changed.oid].into_iter();
+        if all.any(may_be_distributed) {
+            return self.delete_by_keys(records, changed);
+        }
         let (key, signature) = (&records.key, &records.signatures[0].name);
         let (compared, changed) = (compared(key), changed.keys(key, "key"));
         let mut deleted = 0;
@@ -154,6 +167,48 @@ impl PairTable {
             deleted += session.run(&of_changed, &[]);
             deleted += session.run(&of_gone, &[]);
         }
+        deleted
+    }
+
+    /// The same where Citus keeps rows, and joins not each two tables: the keys of all are read by queries of their
+    /// own and compared here, and the pairs are deleted by what they have as keys.
+    fn delete_by_keys(&self, records: &Records, changed: &NewRecords) -> u64 {
+        let (key, signature) = (&records.key, &records.signatures[0].name);
+        let session = Session::begin(false);
+        let pairs = sql!("SELECT p.a, p.b FROM {self.oid} AS p");
+        let all =
+            sql!("SELECT r.{key.name} FROM {records.oid} AS r WHERE r.{signature} IS NOT NULL");
+        let _kept = [
+            session.keep(PAIRS, &pairs, &[]),
+            session.keep(RECORDS, &all, &[]),
+            session.keep(CHANGED, &changed.keys(key, "key"), &[]),
+        ];
+        let (compared, column) = (compared(key), comparable(key, "k.key"));
+        let exact = "COLLATE pg_catalog.\"C\"";
+        let keys = sql!(
+            "SELECT CAST(p.a AS pg_catalog.text) {exact} AS key FROM {PAIRS} AS p \
+             UNION SELECT CAST(p.b AS pg_catalog.text) {exact} FROM {PAIRS} AS p"
+        );
+        let most = BATCH.to_string();
+        let batches = sql!(
+            "WITH k AS MATERIALIZED ({keys}), g AS (SELECT k.key FROM k \
+             WHERE {column} OPERATOR(pg_catalog.=) ANY (SELECT c.key FROM {CHANGED} AS c) UNION SELECT k.key FROM k \
+             WHERE NOT EXISTS (SELECT FROM {RECORDS} AS r WHERE {compared} {column})) \
+             SELECT pg_catalog.array_agg(b.key) FROM (SELECT g.key, pg_catalog.row_number() OVER () AS no FROM g) AS b \
+             GROUP BY b.no OPERATOR(pg_catalog./) {most}"
+        );
+        let mut deleted = 0;
+        session.each(&batches, &[], |row| {
+            let keys = row.datum(0).map(|keys| (pg_sys::TEXTARRAYOID, keys));
+            let keys = keys.as_slice();
+            for column in [c"a", c"b"] {
+                let delete = sql!(
+                    "DELETE FROM {self.oid} AS p WHERE CAST(p.{column} AS pg_catalog.text) {exact} \
+                     OPERATOR(pg_catalog.=) ANY ($1)"
+                );
+                deleted += session.run(&delete, keys);
+            }
+        });
         deleted
     }
 

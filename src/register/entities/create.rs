@@ -11,7 +11,8 @@ use pgrx::PgSqlErrorCode::{
 };
 
 use super::super::create::{
-    check_free, check_owner, check_snapshot, grant_reading, relation_of, suffixed,
+    check_free, check_not_distributed, check_owner, check_snapshot, grant_reading, relation_of,
+    suffixed,
 };
 use super::super::fill::without_row_security;
 use super::super::key_table::{KeyWriter, TOGETHER};
@@ -178,7 +179,7 @@ fn check_name(schema: &CStr, name: &CStr) {
 
 /// Has decisions change entities: an index by either record, and triggers.
 ///
-/// Errors: the table is in another schema than the register; it cannot be a table of decisions.
+/// Errors: the table is in another schema than the register, or one of Citus; it cannot be a table of decisions.
 fn keep_decisions(
     session: &Session,
     register: &Register,
@@ -188,6 +189,10 @@ fn keep_decisions(
     catalog::check_exists(decisions).or_raise();
     check_owner(decisions);
     relation::lock(decisions, pg_sys::ShareRowExclusiveLock);
+    check_not_distributed(
+        decisions,
+        words!("entities cannot follow the decisions of table \"{decisions}\""),
+    );
     if catalog::schema(decisions) != catalog::schema(register.oid) {
         raise(
             &sql_error(
