@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # tests/nodes.test.sh [--update]: docs/nodes.md, and what it says of postgres_fdw.
 #
-# The first line of each sql block of docs/nodes.md names the server that it is run on; each is a session of its own. The text block after
-# it is the output. --update writes the real output into the document. Blocks of another kind (those of Citus) are not run.
+# Its blocks are run as tests/blocks.sh says; --update writes the real output into the document. Those of Citus are run by tests/citus_others.test.sh.
 
 # shellcheck source=scripts/test-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
 
-document=$ROOT/docs/nodes.md
+# shellcheck source=tests/blocks.sh
+source "$ROOT/tests/blocks.sh"
+cd "$ROOT"
 if [[ ! -e $("$PGBIN/pg_config" --sharedir)/extension/postgres_fdw.control ]]; then
     say "skipped: this PostgreSQL $PG_MAJOR has no postgres_fdw"
     exit
@@ -22,46 +23,14 @@ psql -XAtqc 'CREATE DATABASE nodes'
 export PGOPTIONS='-c client_min_messages=warning'
 on_centre() { psql -X -d nodes "$@"; }
 on_north() { (cluster_use north && psql -X -d register "$@"); }
-work=$(mktemp -d "$SCRATCH/nodes.XXXXXX")
-
-# Block N of the document becomes $work/N.sql and the text after it $work/N.text.
-awk -v work="$work" '
-    /^```/ && fence { close(out); fence = ""; next }
-    fence == "sql" || fence == "text" { print >out; next }
-    fence { next }
-    /^```sql$/ { fence = "sql"; n++; out = work "/" n ".sql"; printf "" >out; next }
-    /^```text$/ { fence = "text"; out = work "/" n ".text"; printf "" >out; next }
-    /^```/ { fence = "other" }
-' "$document"
-
-blocks=$(find "$work" -name '*.sql' | wc -l)
-((blocks > 0)) || die 'docs/nodes.md has no statements'
-wrong=0
-for ((n = 1; n <= blocks; n++)); do
-    [[ -e $work/$n.text ]] || die "block $n of docs/nodes.md has no output: $(cat "$work/$n.sql")"
-    server=$(sed -n '1s/^-- on \(centre\|north\)$/\1/p' "$work/$n.sql")
-    [[ -n $server ]] || die "block $n of docs/nodes.md does not say where it is run: $(cat "$work/$n.sql")"
-    # The other server is at a socket here. From standard input, so that messages come without file and line.
-    sed "s|host 'north.example'|host '$SCRATCH/north'|" "$work/$n.sql" |
-        "on_$server" 2>&1 | sed -e 's/[[:blank:]]*$//' | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >"$work/$n.out"
-    if [[ ${1:-} != --update ]] && ! diff -u --label "docs/nodes.md, block $n" "$work/$n.text" --label output "$work/$n.out"; then
-        wrong=$((wrong + 1))
-    fi
-done
+# The other server is at a socket here.
+asked() { sed "s|host 'north.example'|host '$SCRATCH/north'|"; }
+blocks_check docs/nodes.md centre north -- coordinator worker1 worker2
 if [[ ${1:-} == --update ]]; then
-    awk -v work="$work" '
-        /^```/ && fence { if (fence == "text") { while ((getline line <out) > 0) print line; close(out) } print; fence = ""; next }
-        fence == "text" { next }
-        { print }
-        fence { next }
-        /^```sql$/ { fence = "sql"; n++; next }
-        /^```text$/ { fence = "text"; out = work "/" n ".out"; next }
-        /^```/ { fence = "other" }
-    ' "$document" >"$work/updated"
-    cat "$work/updated" >"$document"
-    say 'docs/nodes.md: output updated; look at the difference before you commit it'
+    blocks_update docs/nodes.md
+elif ((blocks_wrong > 0)); then
+    die "docs/nodes.md: $blocks_wrong blocks have another output"
 fi
-((wrong == 0)) || die "docs/nodes.md: $wrong blocks of $blocks have another output"
 
 # What is sent gives what the same query gives on the server that holds the rows, and is answered from its index.
 quiet='-XAtq -v ON_ERROR_STOP=1'
