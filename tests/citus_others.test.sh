@@ -227,6 +227,7 @@ REINDEX INDEX dist_sig;
 REINDEX TABLE CONCURRENTLY dist;
 CREATE INDEX CONCURRENTLY dist_within ON dist USING sigfile (city, sig) WITH (tail_limit = 100);
 CREATE INDEX dist_tree ON dist USING gist (sig);
+CREATE INDEX dist_email ON dist (ident_email_or_null(email));
 ALTER INDEX dist_sig SET (tail_limit = 1000);
 ALTER TABLE dist ADD COLUMN other bloom(7,43,3) GENERATED ALWAYS AS (bloom_signature(street)) STORED;
 ALTER TABLE dist ADD CONSTRAINT dist_has_bits CHECK (bloom_bits(other) >= 0);
@@ -249,6 +250,11 @@ for format in text binary; do
 done
 is '1 0|t;' 'values that were copied' "SELECT count(*) FILTER (WHERE (b.sig, b.bits, b.sketch, b.counted::bytea) IS DISTINCT FROM (p.sig, p.bits, p.sketch, p.counted::bytea)), count(*) = 2 * count(DISTINCT b.n) FROM back AS b JOIN plain AS p USING (n)"
 is '1 t;' 'a join by signatures' 'SELECT j.count = 2 * b.count FROM (SELECT count(*) FROM back AS a JOIN back AS b USING (sig) WHERE a.n = b.n) AS j, (SELECT count(*) FROM back) AS b'
+# A dump has the rows of the shards, for a server without Citus.
+sql -d postgres -c 'CREATE DATABASE dumped'
+sql -d dumped -c 'CREATE EXTENSION bloom_ident'
+pg_dump -t back -t dist | sql -d dumped >/dev/null
+[[ $(sql -d dumped -c "$searched") == "$before" && $(sql -d dumped -c 'SELECT count(*) FROM back') == "$(sql -c 'SELECT count(*) FROM back')" ]] || die 'a dump gives something else'
 # A shard goes to the other worker.
 sql -c "SELECT citus_move_shard_placement(s.shardid, s.nodename, s.nodeport, o.nodename, o.nodeport, 'block_writes') FROM (SELECT * FROM citus_shards WHERE table_name = 'dist'::regclass ORDER BY shardid LIMIT 1) AS s
     JOIN pg_dist_node AS o ON o.groupid > 0 AND o.nodename <> s.nodename" >/dev/null
@@ -261,6 +267,7 @@ expected=$(sql -c "$pairs")
 (citus_use worker1 && refused 'has no rows' "SELECT bloom_sigfile_check('dist_sig')" && refused 'cannot merge' "SELECT * FROM bloom_merge('cluster_ref', 'dist', 'n')")
 sql -c 'CREATE ROLE clerk LOGIN' -c 'GRANT SELECT ON dist TO clerk' -c 'ALTER TABLE dist ENABLE ROW LEVEL SECURITY' -c 'CREATE POLICY few ON dist USING (n < 200)' \
     -c 'CREATE VIEW few AS SELECT * FROM dist WHERE n < 200' >/dev/null
+refused 'has no rows' "SET ROLE clerk; SELECT bloom_sigfile_stats('dist_sig')"
 [[ $(sql -c 'SET ROLE clerk' -c "$pairs") == "$(sql -c "${pairs/\'dist\'/\'few\'}")" ]] || die 'the policy of a role is not kept'
 is '1 t;' 'records of a view that are kept' "SELECT count(*) > 0 FROM bloom_clusters('few', 'n', 'sig', 0.6, keep_by => 'newest by dob')"
 sql >/dev/null <<'SQL'

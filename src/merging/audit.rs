@@ -160,11 +160,11 @@ impl Audit {
                 )),
             );
         }
+        relation::lock(oid, pg_sys::RowExclusiveLock);
         check_own(
             oid,
             &format!("cannot write to table \"{name}\" what is merged"),
         );
-        relation::lock(oid, pg_sys::RowExclusiveLock);
         let columns = match catalog::kind(oid) {
             pg_sys::RELKIND_RELATION => columns_of(oid),
             _ => Vec::new(),
