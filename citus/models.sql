@@ -150,7 +150,8 @@ DECLARE
     searches jsonb;
     most integer[];
     suffix text;
-    repeated text;
+    bad record;
+    candidates numeric;
 BEGIN
     PERFORM @extschema@._bloom_citus_check_table(rel);
     key_column := @extschema@._bloom_citus_column(rel, key);
@@ -207,15 +208,29 @@ BEGIN
 
     EXECUTE format('INSERT INTO %s_r SELECT (%L::integer[])[1 + (hashtextextended(format(''%%s'', r.%s), 0) & 2147483647) %% %s], r.%s, %s FROM %s AS r',
         job, cells, key_column, n_cells, key_column, texts, rel);
-    EXECUTE format('SELECT format(''%%s'', id) FROM (SELECT cell, id FROM %s_r GROUP BY cell, id HAVING count(*) > 1 OR id IS NULL) AS r LIMIT 1', job) INTO repeated;
-    IF FOUND AND repeated = '' THEN
-        NULL;
+    EXECUTE format('SELECT id IS NULL AS is_null, format(''%%s'', id) AS id FROM (SELECT cell, id FROM %s_r GROUP BY cell, id HAVING count(*) > 1 OR id IS NULL) AS r ORDER BY 1 DESC LIMIT 1', job) INTO bad;
+    IF bad.is_null THEN
+        RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'key of a record is null',
+            HINT = format('Name a key column that is not null, instead of "%s".', key);
+    ELSIF NOT bad.is_null THEN
+        RAISE EXCEPTION USING ERRCODE = '21000', MESSAGE = format('more than one record has the key "%s"', bad.id),
+            HINT = format('Name a key column that is unique, instead of "%s".', key);
     END IF;
     EXECUTE format('INSERT INTO %s_k SELECT d.cell, d.keys, d.of_records FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_keys(%2$L, c.model, %3$L, c.number, c.r, %4$L, %5$L) AS d',
         job, own, n_records, fields, cells);
     EXECUTE format('INSERT INTO %s_p SELECT d.cell, d.a, d.b, d.found FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_blocks(c.k, %2$L, %3$L) AS d', job, most, cells);
     EXECUTE format('INSERT INTO %s_q SELECT d.cell, d.id, d.texts, d.b, d.found FROM %1$s_c AS c,
         LATERAL @extschema@._bloom_citus_model_pairs(c.number, c.p, c.r, %2$L) AS d (cell integer, id %3$s, texts text[], b bigint[], found bigint[])', job, cells, key_type);
+    -- No more count than there are, so these are scored once more only where they are too many.
+    EXECUTE format('SELECT sum(cardinality(b)) FROM %s_q', job) INTO candidates;
+    IF candidates > most_pairs THEN
+        EXECUTE format('SELECT count(*) FROM %s_c AS c, LATERAL @extschema@._bloom_citus_model_scores(%L, c.model, %L, 0, c.number, c.q, c.r, %L) AS d WHERE d.taken', job, own, n_records, fields)
+            INTO candidates;
+        IF candidates > most_pairs THEN
+            RAISE EXCEPTION USING ERRCODE = '54000', MESSAGE = format('the searches find more than %s pairs', most_pairs), DETAIL = format('They find %s.', candidates),
+                HINT = 'Raise the option pair_limit, or fit the model to these records.';
+        END IF;
+    END IF;
     EXECUTE format('INSERT INTO %2$s SELECT d.a, d.b, d.probability, d.bits FROM %1$s_c AS c,
         LATERAL @extschema@._bloom_citus_model_scores(%3$L, c.model, %4$L, %5$L, c.number, c.q, c.r, %6$L) AS d', job, result, own, n_records, min_probability, fields);
     GET DIAGNOSTICS n_pairs = ROW_COUNT;
@@ -232,3 +247,103 @@ CREATE FUNCTION _bloom_citus_shards(rel regclass) RETURNS text[] STABLE LANGUAGE
     FROM pg_dist_shard AS s JOIN pg_class AS c ON c.oid = s.logicalrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE s.logicalrelid = rel
 $$;
 COMMENT ON FUNCTION _bloom_citus_shards(regclass) IS 'the shards of a table by their own names';
+
+-- The fit of a model to more records than one node is to have. It is made of a sample, and of all records that have something in common with one of it: pairs of two records
+-- of a sample are too few to learn from, and their blocks too small to judge searches by.
+
+-- A model that has nothing but what keys are made by, and these searches.
+CREATE FUNCTION _bloom_citus_model_of_keys(model jsonb, searches jsonb) RETURNS jsonb IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+    SELECT model || jsonb_build_object('warnings', '[]'::jsonb, 'left_out', '{}'::jsonb, 'searches', searches,
+        'fields', (SELECT jsonb_agg(f || '{"frequent": {}}' ORDER BY n) FROM jsonb_array_elements(model -> 'fields') WITH ORDINALITY AS x (f, n)))
+$$;
+COMMENT ON FUNCTION _bloom_citus_model_of_keys(jsonb, jsonb) IS 'a model that has nothing but what keys are made by, and these searches';
+
+CREATE FUNCTION bloom_citus_model_fit(rel regclass, key name, fields text[] DEFAULT NULL, personal name[] DEFAULT NULL, labels regclass DEFAULT NULL, sample bigint DEFAULT NULL)
+    RETURNS jsonb
+    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    own text := @extschema@._bloom_citus_schema();
+    told text := current_setting('client_min_messages');
+    job text := 'pg_temp._bloom_citus_' || left(md5(random()::text || clock_timestamp()), 12);
+    key_column text;
+    n_records bigint;
+    model jsonb;
+    searches jsonb;
+    cheap jsonb;
+    of_keys jsonb;
+    names text[];
+    texts text;
+    columns text;
+BEGIN
+    PERFORM @extschema@._bloom_citus_check_table(rel);
+    key_column := @extschema@._bloom_citus_column(rel, key);
+    PERFORM @extschema@._bloom_citus_check_workers();
+    IF sample < 5000 THEN
+        RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('sample = %s is out of range', sample), DETAIL = 'It is 5000 or more; NULL stands for all of a million records, and for 50000 of more.';
+    END IF;
+    EXECUTE format('SELECT count(*) FROM %s', rel) INTO n_records;
+    sample := COALESCE(sample, CASE WHEN n_records > 1000000 THEN 50000 ELSE n_records END);
+    IF n_records <= sample THEN
+        EXECUTE format('SELECT %s.bloom_model_fit($1, $2, $3, $4, $5)', own) INTO model USING rel, key, fields, personal, labels;
+        RETURN model;
+    ELSIF labels IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = 'a fit to a sample takes no labels', DETAIL = format('There are %s records, and the sample has %s.', n_records, sample),
+            HINT = 'Leave them out, or have all records fetched by a larger sample.';
+    END IF;
+
+    -- What the fields are, the sample says by itself.
+    EXECUTE format('CREATE TEMP TABLE %s_s ON COMMIT DROP AS SELECT r.* FROM %s AS r WHERE (hashtextextended(format(''%%s'', r.%s), 0) & 9223372036854775807) %% %s < %s',
+        split_part(job, '.', 2), rel, key_column, n_records, sample);
+    PERFORM set_config('client_min_messages', 'error', true);
+    EXECUTE format('SELECT %s.bloom_model_fit($1, $2, $3, $4, options => $5)', own) INTO model USING (job || '_s')::regclass, key, fields, personal, jsonb_build_object('records', n_records);
+    PERFORM set_config('client_min_messages', told, true);
+    SELECT array_agg(f ->> 'name' ORDER BY n) INTO names FROM jsonb_array_elements(model -> 'fields') WITH ORDINALITY AS x (f, n);
+    texts := @extschema@._bloom_citus_model_texts(rel, names);
+
+    -- All searches by equality of a field or two, of the ten that tell most, and those of them that bring few pairs, as far as the sample says.
+    SELECT jsonb_agg(jsonb_build_object('equal', s.fields, 'most', s.most, 'pairs_per_record', 0, 'matches_per_record', 0)) INTO searches FROM (
+        WITH f AS (SELECT f ->> 'name' AS name, n FROM jsonb_array_elements(model -> 'fields') WITH ORDINALITY AS x (f, n)
+            ORDER BY (f ->> 'bits')::float8 * (f ->> 'filled')::float8 DESC, n LIMIT 10)
+        SELECT jsonb_build_array(name) AS fields, 5 AS most FROM f UNION ALL SELECT jsonb_build_array(f.name, g.name), 40 FROM f JOIN f AS g ON f.n < g.n) AS s;
+    of_keys := @extschema@._bloom_citus_model_of_keys(model, searches);
+    EXECUTE format($q$SELECT jsonb_agg(s ORDER BY pairs, n) FROM (
+            SELECT s, n, pairs, sum(pairs) OVER (ORDER BY pairs, n) AS with_others FROM (
+                SELECT search, sum(of_key * (of_key - 1) / 2) * (%1$s::float8 / %2$s) * (%1$s::float8 / %2$s) / %1$s AS pairs FROM (
+                    SELECT k.search, k.key, count(*) AS of_key FROM %3$s_s AS r, LATERAL %4$s.bloom_model_keys($1, jsonb_object($2, %5$s), $4) AS k GROUP BY k.search, k.key) AS k
+                WHERE of_key <= greatest(2, ($3 -> search ->> 'most')::integer * %2$s::float8 / %1$s) GROUP BY search) AS p
+                JOIN jsonb_array_elements($3) WITH ORDINALITY AS s (s, n) ON s.n = p.search + 1) AS p
+        WHERE with_others <= 8$q$, n_records, sample, job, own, texts) INTO cheap USING of_keys, names, searches, n_records;
+    IF cheap IS NULL THEN
+        RETURN model;
+    END IF;
+
+    -- The keys of the sample that others have, too, and whoever has one of these.
+    of_keys := @extschema@._bloom_citus_model_of_keys(model, cheap);
+    EXECUTE format('CREATE TEMP TABLE %1$s_k ON COMMIT DROP AS SELECT DISTINCT (k.key & -64) | k.search AS key, k.search, (%5$L::jsonb -> k.search ->> ''most'')::integer AS most
+        FROM pg_temp.%1$s_s AS r, LATERAL %2$s.bloom_model_keys($1, jsonb_object($2, %3$s), %4$s) AS k', split_part(job, '.', 2), own, texts, n_records, cheap) USING of_keys, names;
+    EXECUTE format('CREATE TEMP TABLE %1$s_w ON COMMIT DROP AS SELECT w.key, count(*) > w.most AS is_large FROM %6$s AS r, LATERAL %2$s.bloom_model_keys(%4$L, jsonb_object(%5$L, %3$s), %7$s) AS k, pg_temp.%1$s_k AS w
+        WHERE w.key = (k.key & -64) | k.search GROUP BY w.key, w.most HAVING count(*) > 1', split_part(job, '.', 2), own, texts, of_keys, names, rel, n_records);
+    EXECUTE format('CREATE TEMP TABLE %1$s_n ON COMMIT DROP AS SELECT DISTINCT r.%8$s AS key FROM %6$s AS r, LATERAL %2$s.bloom_model_keys(%4$L, jsonb_object(%5$L, %3$s), %7$s) AS k, pg_temp.%1$s_w AS w
+        WHERE w.key = (k.key & -64) | k.search AND NOT w.is_large', split_part(job, '.', 2), own, texts, of_keys, names, rel, n_records, key_column);
+    EXECUTE format('INSERT INTO %1$s_n SELECT r.%2$s FROM %1$s_s AS r EXCEPT SELECT key FROM %1$s_n', job, key_column);
+    SELECT string_agg(format('r.%I', c), ', ' ORDER BY c) INTO columns FROM (SELECT DISTINCT c FROM unnest(names || key::text) AS c) AS c;
+    EXECUTE format('CREATE TEMP TABLE %1$s_t ON COMMIT DROP AS SELECT %3$s FROM %2$s AS r JOIN pg_temp.%1$s_n AS n ON n.key = r.%4$s', split_part(job, '.', 2), rel, columns, key_column);
+    EXECUTE format('CREATE TEMP TABLE %1$s_l ON COMMIT DROP AS SELECT key FROM pg_temp.%1$s_w WHERE is_large', split_part(job, '.', 2));
+    EXECUTE format('CREATE TEMP TABLE %1$s_d ON COMMIT DROP AS SELECT format(''%%s'', r.%2$s) AS key FROM pg_temp.%1$s_s AS r', split_part(job, '.', 2), key_column);
+    SELECT array_agg(format('%s:%s%s', f ->> 'name', f ->> 'kind', '(' || (f ->> 'reading') || ')') ORDER BY n),
+        array_agg((f ->> 'name')::name ORDER BY n) FILTER (WHERE (f ->> 'personal')::boolean) INTO fields, personal FROM jsonb_array_elements(model -> 'fields') WITH ORDINALITY AS x (f, n);
+    searches := model -> 'searches';
+    EXECUTE format('SELECT %s.bloom_model_fit($1, $2, $3, COALESCE($4, ''{}''), options => $5)', own) INTO model
+        USING (job || '_t')::regclass, key, fields, personal, jsonb_build_object('records', n_records, 'sample', job || '_d', 'searches', cheap, 'large', job || '_l');
+    -- Of searches whose blocks are not all there, the sample by itself has said what they bring.
+    SELECT jsonb_agg(s ORDER BY part, n) INTO searches FROM (
+        SELECT s, n, 1 AS part FROM jsonb_array_elements(model -> 'searches') WITH ORDINALITY AS x (s, n) WHERE NOT s ? 'equal' OR EXISTS (SELECT FROM jsonb_array_elements(cheap) AS c WHERE c -> 'equal' = s -> 'equal' AND c -> 'most' = s -> 'most')
+        UNION ALL SELECT s, n, 2 FROM jsonb_array_elements(searches) WITH ORDINALITY AS x (s, n) WHERE s ? 'equal' AND NOT EXISTS (SELECT FROM jsonb_array_elements(cheap) AS c WHERE c -> 'equal' = s -> 'equal' AND c -> 'most' = s -> 'most')
+        LIMIT 60) AS s;
+    EXECUTE format('DROP TABLE %1$s_s, %1$s_k, %1$s_w, %1$s_n, %1$s_t, %1$s_l, %1$s_d', job);
+    RETURN jsonb_set(model, '{searches}', searches);
+END
+$$;
+COMMENT ON FUNCTION bloom_citus_model_fit(regclass, name, text[], name[], regclass, bigint) IS
+    'a match model, learned from the records of a distributed table: from all, or from a sample and what has something in common with it';

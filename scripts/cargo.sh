@@ -59,7 +59,7 @@ place_extension() {
 # place_citus_script DIR: the script of bloom_ident_citus, which is put together from a file for each subject.
 place_citus_script() {
     local name version
-    local -a parts=("$ROOT"/citus/{tables,grid,models,guard}.sql)
+    local -a parts=("$ROOT"/citus/{tables,grid,refresh,models,guard}.sql)
     version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$ROOT/citus/bloom_ident_citus.control")
     name=$1/bloom_ident_citus--$version.sql
     cat "${parts[@]}" >"$name.new" && chmod 644 "$name.new" && mv -f "$name.new" "$name"

@@ -8,12 +8,15 @@ use std::collections::HashMap;
 
 use super::fit_records::FitRecords;
 use super::search_plan;
+use crate::models::records::large_blocks::LargeBlocks;
 use crate::models::search::blocks::WantedPairs;
 use crate::models::search::candidates::Candidates;
 use crate::models::search::patterns::{count, PatternCounting, PatternTable};
 use crate::models::search::scan;
 use crate::models::team::FitTeam;
+use base::Error;
 use pg::check_for_interrupts;
+use pg::error::raise;
 use pg::file::RecordSort;
 use pg::progress::{self, phases};
 
@@ -56,7 +59,13 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> (
     let mut random = random_pairs(records, memory);
     let labels = std::mem::take(&mut records.labels)
         .by_number(records.prepared.store.numbering(), second.is_some());
-    let searches = search_plan::equal_searches(&model);
+    let searches = match &records.population.searches[..] {
+        [] => search_plan::equal_searches(&model),
+        given => given_searches(&model, given),
+    };
+    if let Some(relation) = records.population.large {
+        records.prepared.large = LargeBlocks::read(relation, searches.clone());
+    }
     let (mut by_search, mut counted_weight, sizes) =
         by_equality(records, &searches, &labels, memory);
     let mut planned = Vec::new();
@@ -64,7 +73,10 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> (
     let learned_weight = records.population.learned_weight();
     let (learned_records, learned_pairs) =
         (records.population).learned_from(records.prepared.all_pairs);
-    let (mut patterns, weight) = if scan::is_possible(records.prepared.store.pairs(second)) {
+    // Beside a sample only those are there that searches have found.
+    let is_scanned = records.population.sample.is_none()
+        && scan::is_possible(records.prepared.store.pairs(second));
+    let (mut patterns, weight) = if is_scanned {
         let (mut patterns, least) = by_scan(records, &labels, memory);
         if scan::is_possible(model.all_pairs) {
             let pairs = patterns.pairs() as f64 * records.population.found_weight() / n.max(1.0);
@@ -184,6 +196,29 @@ fn leave_open_what_is_missing(model: &mut MatchModel, field: usize) {
             class.shares[field][MISSING] = UNKNOWN;
         }
     }
+}
+
+/// The searches by equality that are given by the names of their fields.
+///
+/// Errors: a field that the model does not have.
+fn given_searches(model: &MatchModel, given: &[(Vec<String>, u32)]) -> Vec<Search> {
+    let number = |name: &String| {
+        let found = model.fields.iter().position(|field| &field.name == name);
+        found.unwrap_or_else(|| {
+            let message = format!("field \"{name}\" of a search is not one of the fields");
+            raise(&Error::invalid(message).hint("Give searches of the fields that are compared."))
+        })
+    };
+    let search = |(fields, most): &(Vec<String>, u32)| {
+        let mut fields: Vec<usize> = fields.iter().map(number).collect();
+        fields.sort_unstable();
+        fields.dedup();
+        Search::Equal {
+            fields,
+            most: *most,
+        }
+    };
+    given.iter().map(search).collect()
 }
 
 /// The patterns of random pairs, or of all where there are few.

@@ -2,7 +2,7 @@
 
 use base::range::unit;
 use base::{Error, ErrorKind};
-use linkage::model::ReadyModel;
+use linkage::model::{ReadyModel, MOST_SEARCHES};
 use pgrx::pg_sys;
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use pg::error::{raise, OrRaise};
 use pg::function::arguments::Arguments;
 
 /// Options, as they are without any.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ModelOptions {
     /// Most pairs that are compared; `None`: five a record, or eight million if that is more.
     pub pair_limit: Option<u64>,
@@ -22,6 +22,12 @@ pub struct ModelOptions {
     /// Those whose keys this relation has are a sample of these, and all that have something in common with one of them are
     /// there, too. Only of a fit.
     pub sample: Option<pg_sys::Oid>,
+    /// What those have in common: the fields of each search by equality, and the most records of its blocks. If there is
+    /// none, all that a fit looks for.
+    pub searches: Vec<(Vec<String>, u32)>,
+    /// The column `key` of this relation has the keys of those blocks that are too large, with the number of the search in the
+    /// six last bits.
+    pub large: Option<pg_sys::Oid>,
 }
 
 /// Most records that others may stand for: their pairs are counted in floats.
@@ -29,7 +35,7 @@ const MOST_RECORDS: u64 = 1_000_000_000_000;
 
 /// What the options of a function may be.
 const OF_ALL: &str = "Use the options pair_limit, force and records, or none.";
-const OF_FIT: &str = "Use the options records and sample, or none.";
+const OF_FIT: &str = "Use the options records, sample, searches and large, or none.";
 
 impl ModelOptions {
     /// Those that argument `i` gives, a JSON object; none for NULL.
@@ -48,6 +54,18 @@ impl ModelOptions {
             invalid(
                 "option \"sample\" is given without \"records\"".to_owned(),
                 "Say by the option records of how many records it is a sample.",
+            );
+        }
+        if !options.searches.is_empty() && options.sample.is_none() {
+            invalid(
+                "option \"searches\" is given without \"sample\"".to_owned(),
+                "Leave it out: a fit chooses the searches by itself.",
+            );
+        }
+        if options.large.is_some() && options.searches.is_empty() {
+            invalid(
+                "option \"large\" is given without \"searches\"".to_owned(),
+                "Say by the option searches which searches the keys are of.",
             );
         }
         options
@@ -88,6 +106,14 @@ impl ModelOptions {
                 "sample" if std::ptr::eq(possible, OF_FIT) => match value.as_str() {
                     Some(name) => options.sample = Some(relation(name)),
                     None => wrong("the name of a relation"),
+                },
+                "large" if std::ptr::eq(possible, OF_FIT) => match value.as_str() {
+                    Some(name) => options.large = Some(relation(name)),
+                    None => wrong("the name of a relation"),
+                },
+                "searches" if std::ptr::eq(possible, OF_FIT) => match searches(&value) {
+                    Some(searches) => options.searches = searches,
+                    None => wrong("an array of searches by equality, as a model has them"),
                 },
                 _ => invalid(format!("unrecognized option \"{name}\""), possible),
             }
@@ -137,6 +163,19 @@ pub fn min_probability(arguments: Arguments, i: usize) -> f64 {
                                sure."))
         .or_raise();
     least
+}
+
+/// Searches by equality, as a model has them; `None` if a value is none.
+fn searches(value: &Value) -> Option<Vec<(Vec<String>, u32)>> {
+    let name = |field: &Value| field.as_str().map(str::to_owned);
+    let search = |search: &Value| {
+        let fields: Option<Vec<String>> =
+            search.get("equal")?.as_array()?.iter().map(name).collect();
+        let most = search.get("most")?.as_u64()?.try_into().ok()?;
+        fields.filter(|fields| !fields.is_empty()).zip(Some(most))
+    };
+    let searches: Option<Vec<_>> = value.as_array()?.iter().map(search).collect();
+    searches.filter(|searches| (1..=MOST_SEARCHES).contains(&searches.len()))
 }
 
 /// The relation of this name.

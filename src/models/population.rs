@@ -5,6 +5,7 @@
 //! the pairs that have one of the sample are all there are of those, and blocks have the sizes that they have among all.
 
 use base::Error;
+use pgrx::pg_sys;
 
 use crate::models::options::ModelOptions;
 use crate::models::records::read::{RecordSet, RecordTexts};
@@ -20,6 +21,11 @@ pub struct Population {
     pub sample: Option<RecordSet>,
     /// How many they are.
     drawn: f64,
+    /// The searches by equality whose blocks are all there, if not all are: the names of their fields, and the most records of
+    /// a block.
+    pub searches: Vec<(Vec<String>, u32)>,
+    /// The relation with the keys of their blocks that are too large.
+    pub large: Option<pg_sys::Oid>,
 }
 
 impl Population {
@@ -43,6 +49,8 @@ impl Population {
             all_pairs: 0.0,
             sample,
             drawn,
+            searches: options.searches.clone(),
+            large: options.large,
         }
     }
 

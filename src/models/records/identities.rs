@@ -75,11 +75,21 @@ impl Identities {
         })
     }
 
-    /// The records in blocks of those that have a key in common. A record may be in two blocks.
-    pub fn blocks_by(&mut self, keys: &EqualKeys, memory: usize) -> Blocks {
+    /// The records in blocks of those that have a key in common, but for those whose key `is_left_out`. A record may be in two
+    /// blocks.
+    pub fn blocks_by(
+        &mut self,
+        keys: &EqualKeys,
+        is_left_out: impl Fn(u64) -> bool,
+        memory: usize,
+    ) -> Blocks {
         Blocks::sort(self.records, memory, |each| {
             self.each_row(&keys.fields, |record, row| {
-                keys.each(row, |key| each(record, key))
+                keys.each(row, |key| {
+                    if !is_left_out(key) {
+                        each(record, key);
+                    }
+                })
             });
         })
     }

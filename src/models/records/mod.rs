@@ -2,6 +2,7 @@
 
 pub mod identities;
 pub mod labels;
+pub mod large_blocks;
 pub mod prepared;
 pub mod read;
 pub mod sketches;

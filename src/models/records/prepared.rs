@@ -4,6 +4,7 @@ use linkage::model::values::RowLayout;
 use linkage::model::{FieldModel, FrequentLevels, MatchModel, Search};
 
 use super::identities::Identities;
+use super::large_blocks::LargeBlocks;
 use super::read::{RecordTexts, Table};
 use super::sketches::Sketches;
 use super::store::{settle_levels, RowStore};
@@ -19,6 +20,8 @@ pub struct PreparedRecords {
     pub identities: Identities,
     /// Those that the searches need, once they are read.
     pub sketches: Sketches,
+    /// Blocks of searches by equality that are left out, though few of their records are there.
+    pub large: LargeBlocks,
     /// Pairs of records; in a fit those that count.
     pub all_pairs: f64,
 }
@@ -125,6 +128,7 @@ impl RecordWriter {
             store,
             identities: self.identities,
             sketches: Sketches::default(),
+            large: LargeBlocks::default(),
         }
     }
 }

@@ -37,7 +37,8 @@ impl PreparedRecords {
             None => (),
             Some(SearchKeys::Equal(keys)) => {
                 progress::phase(phases::SEARCHING_EQUAL, None);
-                let blocks = self.identities.blocks_by(&keys, memory);
+                let is_large = self.large.of(search);
+                let blocks = self.identities.blocks_by(&keys, is_large, memory);
                 pairs_of_blocks(blocks, most, wanted, &mut found, &mut each);
             }
             Some(SearchKeys::Similar(keys)) => {

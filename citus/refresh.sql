@@ -1,0 +1,63 @@
+
+-- A table of pairs is brought up to date: the records that have changed are sent to all nodes, where the index of every shard finds what is similar.
+
+CREATE FUNCTION bloom_citus_pairs_refresh(pairs regclass, rel regclass, key name, signature name, threshold float8, changed regclass, within name[] DEFAULT NULL,
+        OUT deleted bigint, OUT inserted bigint) VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    own text := @extschema@._bloom_citus_schema();
+    job text := '_bloom_citus_' || left(md5(random()::text || clock_timestamp()), 12);
+    key_column text;
+    key_type text;
+    sig_column text;
+    others text;
+    equal text;
+    wrong text;
+    gone bigint;
+BEGIN
+    PERFORM @extschema@._bloom_citus_check_table(rel), @extschema@._bloom_citus_check_table(pairs);
+    IF changed IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'argument "changed" must not be null';
+    ELSIF threshold IS NULL OR NOT threshold > 0 OR threshold > 1 THEN
+        RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('threshold = %s is out of range', COALESCE(threshold::text, 'NULL')), DETAIL = 'It is above 0 and at most 1.';
+    END IF;
+    key_column := @extschema@._bloom_citus_column(rel, key);
+    sig_column := @extschema@._bloom_citus_column(rel, signature, true);
+    SELECT string_agg(', r.' || @extschema@._bloom_citus_column(rel, c), '' ORDER BY c), string_agg(format(' AND r.%1$I = n.%1$I', c), '' ORDER BY c) INTO others, equal
+        FROM unnest(within) AS c WHERE c IS NOT NULL;
+    SELECT format_type(atttypid, atttypmod) INTO key_type FROM pg_attribute WHERE attrelid = rel AND attname = key;
+    SELECT c INTO wrong FROM unnest('{a,b,similarity}'::text[]) AS c WHERE NOT EXISTS (SELECT FROM pg_attribute AS t WHERE t.attrelid = pairs AND t.attname = c AND NOT t.attisdropped
+        AND t.atttypid = CASE c WHEN 'similarity' THEN 'float8'::regtype ELSE 'text'::regtype END) LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = '42703', MESSAGE = format('column "%s" of relation "%s" does not exist, or is of another type', wrong, pairs),
+            HINT = 'Give a table that bloom_citus_duplicates() has made.';
+    ELSIF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = changed AND attname = 'key' AND atttypid IN ('text'::regtype, 'varchar'::regtype) AND NOT attisdropped) THEN
+        RAISE EXCEPTION USING ERRCODE = '42703', MESSAGE = format('relation "%s" does not have the column key of type text', changed),
+            HINT = 'Give a table or view with the keys of the records, such as CREATE VIEW ... AS SELECT id::text AS key FROM ...';
+    END IF;
+    PERFORM @extschema@._bloom_citus_check_workers();
+    EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', pairs);
+
+    -- The keys that have changed, and those of pairs whose records are no more there, or have no signature.
+    EXECUTE format('CREATE TEMP TABLE %s_c ON COMMIT DROP AS SELECT DISTINCT key::text AS key FROM %s WHERE key IS NOT NULL', job, changed);
+    EXECUTE format('CREATE TEMP TABLE %s_p ON COMMIT DROP AS SELECT a AS key FROM %s UNION SELECT b FROM %2$s', job, pairs);
+    EXECUTE format('CREATE TEMP TABLE %1$s_e ON COMMIT DROP AS SELECT p.key FROM %2$s AS r JOIN pg_temp.%1$s_p AS p ON p.key = format(''%%s'', r.%3$s) WHERE r.%4$s IS NOT NULL', job, rel, key_column, sig_column);
+    EXECUTE format('CREATE TEMP TABLE %1$s_g ON COMMIT DROP AS SELECT key FROM pg_temp.%1$s_c INTERSECT SELECT key FROM pg_temp.%1$s_p
+        UNION (SELECT key FROM pg_temp.%1$s_p EXCEPT SELECT key FROM pg_temp.%1$s_e)', job);
+    EXECUTE format('DELETE FROM %s AS p WHERE p.a IN (SELECT key FROM pg_temp.%s_g)', pairs, job);
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    EXECUTE format('DELETE FROM %s AS p WHERE p.b IN (SELECT key FROM pg_temp.%s_g)', pairs, job);
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    deleted := deleted + gone;
+
+    EXECUTE format('CREATE TEMP TABLE %1$s_n ON COMMIT DROP AS SELECT r.%3$s AS bloom_key, r.%4$s AS bloom_sig %5$s FROM %2$s AS r JOIN pg_temp.%1$s_c AS c ON c.key = format(''%%s'', r.%3$s)
+        WHERE r.%4$s IS NOT NULL', job, rel, key_column, sig_column, others);
+    EXECUTE format($q$INSERT INTO %2$s (a, b, similarity) SELECT DISTINCT format('%%s', CASE WHEN r.%3$s < n.bloom_key THEN r.%3$s ELSE n.bloom_key END),
+            format('%%s', CASE WHEN r.%3$s < n.bloom_key THEN n.bloom_key ELSE r.%3$s END), %6$s.bloom_sim(r.%4$s, n.bloom_sig)
+        FROM %1$s AS r JOIN pg_temp.%7$s_n AS n ON %6$s.bloom_sim_at_least(r.%4$s, n.bloom_sig, %8$L) AND r.%3$s <> n.bloom_key %5$s$q$,
+        rel, pairs, key_column, sig_column, equal, own, job, threshold);
+    GET DIAGNOSTICS inserted = ROW_COUNT;
+    EXECUTE format('DROP TABLE pg_temp.%1$s_c, pg_temp.%1$s_p, pg_temp.%1$s_e, pg_temp.%1$s_g, pg_temp.%1$s_n', job);
+END
+$$;
+COMMENT ON FUNCTION bloom_citus_pairs_refresh(regclass, regclass, name, name, float8, regclass, name[]) IS
+    'brings a distributed table of pairs up to date: deletes those of records that have changed or are gone, and finds those of the changed records by the index of every shard';

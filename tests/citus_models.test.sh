@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# tests/citus_models.test.sh: match models over the shards of Citus find the pairs that they find on one node, with the same bits; a fit to a sample finds nearly as many; tables of
+# pairs are brought up to date. Nothing is tested where CITUS_SOURCE names no source of Citus.
+
+# shellcheck source=scripts/test-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
+# shellcheck source=scripts/citus.sh
+source "$ROOT/scripts/citus.sh"
+
+citus_available || exit 0
+need_packages python3
+citus_install
+# Tables of less than 7,072 records are scanned.
+rows=${CITUS_ROWS:-8000}
+python3 "$ROOT/tests/quality/people.py" "$rows" 1 formats >"$SCRATCH/people.csv"
+chmod a+r "$SCRATCH/people.csv"
+export PGOPTIONS='-c client_min_messages=error -c jit=off'
+sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+fields='given_name,surname,dob,street,city,postcode,phone,email'
+
+# same FOUND TRUTH COLUMNS WHAT: two tables have the same rows, as often.
+same() {
+    local wrong
+    wrong=$(sql -c "CREATE TEMP TABLE f AS SELECT $3 FROM $1" -c "CREATE TEMP TABLE t AS SELECT $3 FROM $2" \
+        -c 'SELECT (SELECT count(*) FROM (TABLE f EXCEPT ALL TABLE t) AS x) + (SELECT count(*) FROM (TABLE t EXCEPT ALL TABLE f) AS x)')
+    [[ $wrong == 0 ]] || die "$4: $wrong rows are otherwise"
+}
+pairs='a, b, probability, bits'
+
+citus_start 2
+sql -c "CREATE TABLE plain (id text, entity text, ${fields//,/ text, } text)" -c "\\copy plain FROM '$SCRATCH/people.csv' (FORMAT csv, HEADER)" \
+    -c "ALTER TABLE plain ADD n serial PRIMARY KEY, ADD seen timestamptz, ADD height float8, ADD entered date" \
+    -c "UPDATE plain SET seen = timestamptz '2026-01-31 23:30+01' + n % 700 * interval '1 hour', height = 150 + sqrt(n % 500), entered = date '1990-01-01' + n % 5000, email = nullif(email, '')" \
+    -c 'CREATE TABLE person AS TABLE plain' -c "SELECT create_distributed_table('person', 'n')" >/dev/null
+sql -c "CREATE TABLE model AS SELECT bloom_model_fit('plain', 'n', '{$fields}', '{given_name,dob,phone,email}') AS model" \
+    -c "CREATE TABLE truth AS SELECT d.* FROM model, bloom_model_duplicates('plain', 'n', model) AS d" \
+    -c "SELECT bloom_citus_model_duplicates('person', 'n', model, 'found') FROM model" >/dev/null
+same found truth "$pairs" 'pairs of a model'
+say "pairs of a model: $(sql -c 'SELECT count(*) FROM truth')"
+[[ $(sql -c "SELECT count(*) FROM pg_dist_partition WHERE logicalrelid = 'found'::regclass AND partmethod = 'h'") == 1 ]] || die 'the pairs are not distributed'
+# Searches of all kinds; keys that are texts, in an order of their own; columns that are written otherwise in other sessions.
+sql -c "UPDATE model SET model = jsonb_set(model, '{searches}', (SELECT jsonb_agg(s || '{\"pairs_per_record\": 1, \"matches_per_record\": 0.1}') FROM (VALUES ('{\"equal\": [\"surname\", \"dob\"], \"most\": 40}'::jsonb),
+        ('{\"equal\": [\"given_name\"], \"most\": 5}'), ('{\"crosswise\": [\"city\"], \"most\": 40}'), ('{\"similar\": [\"surname\", \"dob\"], \"least\": 55, \"most\": 20}')) AS v (s)))" \
+    -c "ALTER TABLE plain ADD code text COLLATE \"C\"" -c "UPDATE plain SET code = CASE n % 2 WHEN 0 THEN 'x' ELSE 'X' END || n" \
+    -c 'CREATE SCHEMA "Other"' -c 'CREATE TABLE "Other"."Person" AS TABLE plain' -c "SELECT create_distributed_table('\"Other\".\"Person\"', 'entity')" \
+    -c 'CREATE TABLE truth2 AS SELECT d.* FROM model, bloom_model_duplicates('"'plain', 'code'"', model, 0.2) AS d' \
+    -c "SELECT bloom_citus_model_duplicates('\"Other\".\"Person\"', 'code', model, 'Found', 0.2) FROM model" >/dev/null
+same '"Other"."Found"' truth2 "$pairs" 'searches of all kinds'
+say "searches of all kinds: $(sql -c 'SELECT count(*) FROM truth2')"
+sql -c "CREATE TABLE model3 AS SELECT bloom_model_fit('plain', 'n', '{surname:name,dob:date,seen:day,height:number,entered:date,email}', '{}') AS model" \
+    -c "UPDATE model3 SET model = jsonb_set(model, '{searches}', (SELECT jsonb_agg(s || '{\"pairs_per_record\": 1, \"matches_per_record\": 0.1}') FROM (VALUES ('{\"equal\": [\"surname\", \"dob\"], \"most\": 40}'::jsonb),
+        ('{\"equal\": [\"seen\", \"height\"], \"most\": 40}'), ('{\"equal\": [\"entered\", \"surname\"], \"most\": 40}')) AS v (s)))" \
+    -c "CREATE TABLE truth3 AS SELECT d.* FROM model3, bloom_model_duplicates('plain', 'n', model, 0, '{\"force\": true}') AS d" \
+    -c "SET timezone = 'Asia/Tokyo'" -c "SET datestyle = 'SQL, DMY'" -c "SELECT bloom_citus_model_duplicates('person', 'n', model, 'found3', 0, '{\"force\": true}') FROM model3" >/dev/null
+same found3 truth3 "$pairs" 'times, dates and numbers'
+say "times, dates and numbers: $(sql -c 'SELECT count(*) FROM truth3')"
+# Few records, which are scanned.
+sql -c 'CREATE TABLE few AS SELECT * FROM plain WHERE n <= 700' -c 'CREATE TABLE few_plain AS TABLE few' -c "SELECT create_distributed_table('few', 'n')" \
+    -c "CREATE TABLE truth4 AS SELECT d.* FROM model, bloom_model_duplicates('few_plain', 'n', model) AS d" -c "SELECT bloom_citus_model_duplicates('few', 'n', model, 'found4') FROM model" >/dev/null
+same found4 truth4 "$pairs" 'few records'
+
+# A fit to all is that of one node, and one to a sample finds nearly as much.
+f1() { sql -c "CREATE TEMP TABLE judged AS SELECT a, b, probability FROM bloom_model_duplicates('plain', 'n', (SELECT model FROM $1), 0.5, '{\"force\": true}')" -c 'SELECT f1 FROM bloom_quality('"'judged', 'known'"')'; }
+sql -c 'CREATE VIEW known AS SELECT n::text AS key, entity AS cluster FROM plain' -c "CREATE TABLE fit_one AS SELECT bloom_model_fit('plain', 'n', '{$fields}') AS model" \
+    -c "CREATE TABLE fit_all AS SELECT bloom_citus_model_fit('person', 'n', '{$fields}') AS model" -c "CREATE TABLE fit_sample AS SELECT bloom_citus_model_fit('person', 'n', '{$fields}', sample => 5000) AS model" >/dev/null
+[[ $(sql -c 'SELECT (SELECT model FROM fit_one) = (SELECT model FROM fit_all)') == t ]] || die 'a fit to all shards is another one'
+[[ $(sql -c "SELECT model ->> 'records' FROM fit_sample") == "$rows" ]] || die 'a fit to a sample is not one of all records'
+of_all=$(f1 fit_all) of_sample=$(f1 fit_sample)
+awk -v a="$of_all" -v b="$of_sample" 'BEGIN { exit !(b > a - 0.02) }' || die "F1 of a sample is $of_sample, of all $of_all"
+say "F1 $of_all of all, $of_sample of a sample"
+
+# A table of pairs is brought up to date.
+sql -c 'CREATE TABLE one AS SELECT n, city, bloom_signature(given_name || surname || dob) AS sig FROM plain WHERE n <= 3000' -c 'CREATE TABLE several AS TABLE one' -c "SELECT create_distributed_table('several', 'n')" \
+    -c 'CREATE INDEX ON several USING sigfile (sig)' -c "SELECT bloom_citus_duplicates('several', 'n', 'sig', 0.7, 'kept')" -c 'CREATE TABLE changed (key text)' >/dev/null
+# refresh N: what has changed is changed in both tables, and the pairs are those of a job from the beginning.
+refresh() {
+    sql -c "SELECT bloom_citus_pairs_refresh('kept', 'several', 'n', 'sig', 0.7, 'changed'${2:-})" -c 'DROP TABLE IF EXISTS truth5' -c "CREATE TABLE truth5 AS SELECT * FROM bloom_duplicates('one', 'n', 'sig', 0.7${2:-})" >/dev/null
+    same kept truth5 'a, b, similarity' "refresh $1"
+}
+both() { for t in one several; do sql -c "${1//TABLE/$t}"; done; }
+refresh 'of nothing'
+both 'DELETE FROM TABLE WHERE n % 50 = 0'
+both "INSERT INTO TABLE SELECT n, city, bloom_signature(given_name || surname || dob) FROM plain WHERE n BETWEEN 3001 AND 3400"
+sql -c "INSERT INTO changed SELECT n::text FROM plain WHERE n BETWEEN 3001 AND 3400"
+refresh 'of new ones'
+both 'UPDATE TABLE SET sig = NULL WHERE n % 60 = 1'
+sql -c "TRUNCATE changed" -c "INSERT INTO changed SELECT n::text FROM plain WHERE n % 60 IN (1, 2)"
+both "UPDATE TABLE SET sig = bloom_signature('Erika Mustermann') WHERE n % 60 = 2"
+refresh 'of others'
+sql -c 'DROP TABLE kept' -c "SELECT bloom_citus_duplicates('several', 'n', 'sig', 0.7, 'kept', within => '{city}')" >/dev/null
+both "UPDATE TABLE SET sig = bloom_signature('Max Mustermann') WHERE n % 60 = 2"
+refresh 'within a city' ", within => '{city}'"
+say "pairs that are kept: $(sql -c 'SELECT count(*) FROM kept')"
+
+# refused SQLSTATE STATEMENT
+refused() {
+    local state
+    state=$(psql -XAtq -v VERBOSITY=sqlstate -c "$2" 2>&1 | sed -n 's/^ERROR:  //p' | head -n 1) || true
+    [[ $state == "$1" ]] || die "$2: $state, not $1"
+}
+refused 42809 "SELECT bloom_citus_model_duplicates('plain', 'n', model, 'none') FROM model"
+refused 42P07 "SELECT bloom_citus_model_duplicates('person', 'n', model, 'found') FROM model"
+refused 42703 "SELECT bloom_citus_model_duplicates('person', 'number', model, 'none') FROM model"
+refused 42703 "SELECT bloom_citus_model_duplicates('few', 'n', replace(model::text, '\"city\"', '\"town\"')::jsonb, 'none') FROM model"
+refused 21000 "SELECT bloom_citus_model_duplicates('person', 'surname', model, 'none') FROM model"
+refused 22023 "SELECT bloom_citus_model_duplicates('person', 'n', model, 'none', 2) FROM model"
+refused 22023 "SELECT bloom_citus_model_duplicates('person', 'n', model, 'none', options => '{\"no_option\": 1}') FROM model"
+refused 22023 "SELECT bloom_citus_model_duplicates('person', 'n', '{}', 'none')"
+refused 22023 "SELECT bloom_citus_model_duplicates('person', 'n', jsonb_set(model, '{searches}', '[{\"scan\": 30, \"pairs_per_record\": 1, \"matches_per_record\": 1}]'), 'none') FROM model"
+limited="jsonb_set(model, '{searches}', '[{\"equal\": [\"surname\", \"dob\"], \"most\": 40, \"pairs_per_record\": 0, \"matches_per_record\": 0}]'), "
+refused 54000 "SELECT bloom_model_duplicates('plain', 'n', ${limited}0.5, '{\"pair_limit\": 10}') FROM model"
+refused 54000 "SELECT bloom_citus_model_duplicates('person', 'n', ${limited}'none', options => '{\"pair_limit\": 10}') FROM model"
+refused 22004 "UPDATE person SET entered = NULL WHERE n = 1; SELECT bloom_citus_model_duplicates('person', 'entered', model, 'none') FROM model"
+refused 22023 "SELECT bloom_citus_model_fit('person', 'n', sample => 10)"
+refused 42809 "SELECT bloom_citus_model_fit('plain', 'n')"
+refused 0A000 "SELECT bloom_citus_model_fit('person', 'n', labels => 'known', sample => 5000)"
+refused 42703 "SELECT bloom_citus_pairs_refresh('kept', 'several', 'n', 'sig', 0.7, 'model')"
+refused 42809 "SELECT bloom_citus_pairs_refresh('kept', 'one', 'n', 'sig', 0.7, 'changed')"
+sql -c 'CREATE ROLE stranger LOGIN' -c 'GRANT ALL ON SCHEMA public TO stranger' -c 'GRANT SELECT ON model TO stranger'
+refused 42501 "SET ROLE stranger; SELECT bloom_citus_model_duplicates('person', 'n', model, 'none') FROM model"
+refused 42501 "SET ROLE stranger; SELECT bloom_citus_model_fit('person', 'n')"
+refused 42501 "SET ROLE stranger; SELECT bloom_citus_pairs_refresh('kept', 'several', 'n', 'sig', 0.7, 'changed')"
+refused 57014 "SET statement_timeout = 400; SELECT bloom_citus_model_duplicates('person', 'n', model, 'none') FROM model"
+left=$(for node in coordinator worker1 worker2; do
+    citus_use "$node"
+    sql -c "SELECT relname FROM pg_class WHERE relname ~ '^(_bloom_citus|none)'"
+done)
+[[ -z $left ]] || die "tables are left: $left"
+say 'what cannot be is refused, and leaves nothing'
