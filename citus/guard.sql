@@ -1,2 +1,270 @@
 
--- A guard over all shards of a distributed table.
+-- A guard over all shards of a distributed table. Rows are entered through a table that is always empty, the entry: its trigger puts a row where it belongs, and then
+-- asks every shard for similar ones, by the search of bloom_guard, which sees rows that are not committed and waits for their transactions, also for prepared ones.
+-- So of two similar rows the one whose search begins later finds the other, on whatever nodes they were entered. So that two sessions of one node do not both wait
+-- for each other, each first has its turn: an exclusion constraint of signatures that are being entered, on a table that no row stays in either.
+-- A table of one row for each shard, in the same place, is what a query goes through to reach all shards at once, in the transaction of the row.
+
+-- What the trigger runs with the rights of the table's owner: code of the table that belongs to neither the owner nor a superuser would run as somebody else.
+CREATE FUNCTION _bloom_citus_check_code(rel regclass, owner oid) RETURNS void STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    other record;
+    trusted oid[] := ARRAY(SELECT oid FROM pg_roles WHERE rolsuper OR oid = owner);
+BEGIN
+    SELECT a.attname, format_type(t.oid, NULL) AS shown INTO other FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
+        WHERE a.attrelid = rel AND a.attnum > 0 AND NOT a.attisdropped AND t.typtype <> 'e' AND t.typowner <> ALL (trusted) LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = format('column "%s" of relation "%s" is of type %s, which is somebody else''s', other.attname, rel, other.shown),
+            DETAIL = 'A guard enters rows with the rights of the table''s owner, and nobody else''s checks are to run with them.', HINT = 'Give the type to the table''s owner, or take one of PostgreSQL.';
+    END IF;
+    SELECT p.oid::regprocedure AS shown INTO other FROM pg_depend AS d JOIN pg_proc AS p ON p.oid = d.refobjid
+        WHERE d.refclassid = 'pg_proc'::regclass AND p.proowner <> ALL (trusted) AND (
+            d.classid = 'pg_attrdef'::regclass AND d.objid IN (SELECT oid FROM pg_attrdef WHERE adrelid = rel)
+            OR d.classid = 'pg_constraint'::regclass AND d.objid IN (SELECT oid FROM pg_constraint WHERE conrelid = rel)
+            OR d.classid = 'pg_trigger'::regclass AND d.objid IN (SELECT oid FROM pg_trigger WHERE tgrelid = rel)
+            OR d.classid = 'pg_class'::regclass AND d.objid IN (SELECT indexrelid FROM pg_index WHERE indrelid = rel)) LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = format('relation "%s" calls function %s, which is somebody else''s', rel, other.shown),
+            DETAIL = 'A guard enters rows with the rights of the table''s owner, and nobody else''s functions are to run with them.', HINT = 'Give the function to the table''s owner.';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_check_code(regclass, oid) IS 'an error if entering a row of a table would run functions that belong to neither its owner nor a superuser';
+
+-- A table with a row for each shard of another, in the same place, by which a query reaches all of them.
+CREATE FUNCTION _bloom_citus_shard_table(rel regclass, name text) RETURNS void VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    key record;
+    made text;
+    shards bigint[] := ARRAY(SELECT shardid FROM pg_dist_shard WHERE logicalrelid = rel ORDER BY shardid);
+    found_keys text[];
+BEGIN
+    SELECT a.attname, t.typcategory, t.oid AS type, format_type(t.oid, NULL) AS shown, a.attcollation INTO key
+        FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid WHERE a.attrelid = rel AND a.attname = column_to_column_name(rel, (SELECT partkey FROM pg_dist_partition WHERE logicalrelid = rel));
+    PERFORM @extschema@._bloom_citus_column(rel, key.attname);
+    made := CASE WHEN key.type = 'uuid'::regtype THEN 'md5(n::text)' WHEN key.typcategory = 'D' THEN '(date ''2000-01-01'' + n)::text' ELSE 'n::text' END;
+    EXECUTE format('SELECT array_agg(k.value ORDER BY k.shardid) FROM (SELECT get_shard_id_for_distribution_column($1, v.value::%s) AS shardid, min(v.value) AS value
+        FROM (SELECT %s AS value FROM generate_series(1, 100 + 40 * cardinality($2)) AS n) AS v GROUP BY 1) AS k', key.shown, made) INTO found_keys USING rel, shards;
+    IF cardinality(found_keys) IS DISTINCT FROM cardinality(shards) THEN
+        RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = format('no value of type %s is known for each shard of relation "%s"', key.shown, rel),
+            HINT = 'Distribute the table by a column of an integer type, text or uuid.';
+    END IF;
+    EXECUTE format('CREATE TABLE %s (key %s%s PRIMARY KEY, shard text NOT NULL)', name, key.shown,
+        (SELECT format(' COLLATE %I.%I', n.nspname, c.collname) FROM pg_collation AS c JOIN pg_namespace AS n ON n.oid = c.collnamespace WHERE c.oid = key.attcollation));
+    PERFORM create_distributed_table(name::regclass, 'key', colocate_with => rel::text);
+    EXECUTE format('INSERT INTO %s SELECT k::%s, s FROM unnest($1::text[], $2::text[]) AS u (k, s)', name, key.shown) USING found_keys,
+        (SELECT array_agg(format('%I.%I', n.nspname, s.parts[cardinality(s.parts)]) ORDER BY u.id) FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace,
+            unnest(shards) AS u (id), LATERAL parse_ident(shard_name(rel, u.id)) AS s (parts) WHERE c.oid = rel);
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_shard_table(regclass, text) IS 'makes a table with a row for each shard of another, in the same place';
+
+CREATE TYPE _bloom_citus_similar AS (key text, similarity float8);
+COMMENT ON TYPE _bloom_citus_similar IS 'a row of bloom_guard_search, which comes from a shard as text: that takes less to plan than a set of rows';
+
+-- The trigger's function, of one table: the statements are fixed, so that their plans are kept. It runs with the rights of the table's owner, since whoever enters rows
+-- has none on the table, or could go round the guard; it runs nothing but the checks and generated columns of the table, which are the owner's. What a row has without
+-- being told, defaults, is the entry's, and runs as whoever enters it. Who the row is similar to is told only to those who may read the table.
+CREATE FUNCTION _bloom_citus_guard_body(rel regclass, signature name, threshold float8, action text, entry text, turn text, shards text) RETURNS text STABLE LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    schema text := @extschema@._bloom_citus_schema();
+    columns text;
+    new_columns text;
+    key text;
+    key_names text;
+    n_keys integer;
+    own_row text;
+    place record;
+    says text;
+BEGIN
+    SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum), string_agg(format('NEW.%I', attname), ', ' ORDER BY attnum) INTO columns, new_columns
+        FROM pg_attribute WHERE attrelid = rel AND attnum > 0 AND NOT attisdropped AND attgenerated = '';
+    SELECT CASE count(*) WHEN 1 THEN min(format('NEW.%I', a.attname)) ELSE format('ROW(%s)', string_agg(format('NEW.%I', a.attname), ', ' ORDER BY k.n)) END || '::text',
+        string_agg(a.attname, ', ' ORDER BY k.n), string_agg(format('t.%1$I = NEW.%1$I', a.attname), ' AND ' ORDER BY k.n), count(*) INTO key, key_names, own_row, n_keys
+        FROM pg_index AS i, unnest(i.indkey[0:i.indnkeyatts - 1]) WITH ORDINALITY AS k (attnum, n) JOIN pg_attribute AS a ON a.attnum = k.attnum
+        WHERE i.indrelid = rel AND i.indisprimary AND a.attrelid = rel;
+    SELECT c.relname, n.nspname INTO place FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = rel;
+    says := format('new row for relation "%s" is %stoo similar to an existing row', place.relname, CASE action WHEN 'skip' THEN 'skipped: ' ELSE '' END);
+    RETURN format($body$
+#variable_conflict use_column
+DECLARE
+    _place tid;
+    _own text := %7$s;
+    _signature text;
+    _other record;
+    _similar %8$s._bloom_citus_similar;
+    _keys text[];
+    _similarities float8[];
+    _says text;
+BEGIN
+    IF %10$L::bigint[] IS DISTINCT FROM ARRAY(SELECT s.shardid FROM pg_dist_shard AS s WHERE s.logicalrelid = %1$L::regclass ORDER BY s.shardid) THEN
+        RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = %12$L || ' has other shards than its guard knows',
+            HINT = 'Drop the guard by bloom_citus_guard_drop, and create it again.';
+    END IF;
+    IF NEW.%2$I IS NOT NULL THEN
+        INSERT INTO %4$s AS t VALUES (NEW.%2$I) ON CONFLICT DO NOTHING RETURNING t.ctid INTO _place;
+        IF _place IS NULL THEN
+            RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = %13$L, HINT = 'Nothing but the guard writes to it: empty it.';
+        END IF;
+        DELETE FROM %4$s AS t WHERE t.ctid = _place;
+    END IF;
+    INSERT INTO %1$s (%5$s) OVERRIDING SYSTEM VALUE VALUES (%6$s) RETURNING %2$I::text INTO _signature;
+    IF _signature IS DISTINCT FROM NEW.%2$I::text THEN
+        RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = %12$L || ' makes another signature than its guard',
+            HINT = 'Drop the guard by bloom_citus_guard_drop, and create it again.';
+    END IF;
+    IF NEW.%2$I IS NOT NULL THEN
+        FOR _other IN SELECT %9$s.bloom_guard_search(s.shard::regclass, %2$L, NEW.%2$I, %15$L::float8, _own)::text AS found FROM %11$s AS s LOOP
+            _similar := _other.found;
+            _keys := _keys || _similar.key;
+            _similarities := _similarities || _similar.similarity;
+        END LOOP;
+    END IF;
+    IF _keys IS NOT NULL THEN
+        SELECT string_agg(%16$L || CASE WHEN %17$L THEN u.key ELSE '(' || u.key || ')' END || ' is ' || round(u.similarity::numeric, 4), ', to ' ORDER BY u.similarity DESC, u.key COLLATE "C") INTO _says
+            FROM (SELECT v.key, v.similarity FROM unnest(_keys, _similarities) AS v (key, similarity) WHERE v.key IS NOT NULL ORDER BY v.similarity DESC, v.key COLLATE "C" LIMIT 5) AS u;
+        _says := CASE WHEN NOT has_table_privilege(COALESCE(NULLIF(current_setting('role'), 'none'), session_user), %1$L::regclass, 'SELECT') OR (SELECT c.relrowsecurity FROM pg_class AS c WHERE c.oid = %1$L::regclass)
+                THEN 'The similar rows are not shown, since the current user may not read them.'
+            WHEN _says IS NULL THEN 'A transaction in progress has entered a similar row, and waits for this one.'
+            ELSE 'Similarity to ' || _says || CASE WHEN cardinality(_keys) > 5 THEN '; more are similar.' ELSE '.' END END;
+        %18$s
+    END IF;
+    DELETE FROM %3$s AS e WHERE e.ctid = _entered;
+END
+$body$, rel, signature, entry, turn, columns, new_columns, key, '@extschema@', schema, ARRAY(SELECT shardid FROM pg_dist_shard WHERE logicalrelid = rel ORDER BY shardid), shards,
+        format('relation "%s"', place.relname), format('relation "%s" is not empty', turn), NULL, threshold, format('key (%s)=', key_names), n_keys > 1,
+        format('RAISE %s USING ERRCODE = %L, MESSAGE = %L, DETAIL = _says, %sSCHEMA = %L, TABLE = %L, CONSTRAINT = %L;%s',
+            CASE action WHEN 'reject' THEN 'EXCEPTION' WHEN 'warn' THEN 'WARNING' ELSE 'NOTICE' END, CASE action WHEN 'skip' THEN '00000' WHEN 'warn' THEN '01000' ELSE '23P85' END, says,
+            CASE action WHEN 'reject' THEN format('HINT = %L, ', 'Use the existing row; if they are different, create the guard again with a higher threshold.') ELSE '' END,
+            place.nspname, place.relname, (parse_ident(entry))[2] || '_guard', CASE action WHEN 'skip' THEN format(' DELETE FROM %s AS t WHERE %s;', rel, own_row) ELSE '' END));
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_guard_body(regclass, name, float8, text, text, text, text) IS 'the body of a guard''s function';
+
+CREATE FUNCTION bloom_citus_guard_create(rel regclass, signature name, threshold float8, action text, entry name DEFAULT NULL) RETURNS regclass
+    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.use_citus_managed_tables = off AS $$
+DECLARE
+    info record;
+    column_info record;
+    is_coordinator boolean := (SELECT groupid = 0 FROM pg_dist_local_group);
+    made text;
+    turn text;
+    shards text;
+    checks text;
+    enters text;
+    propagates text := current_setting('citus.enable_ddl_propagation');
+    others text;
+BEGIN
+    PERFORM @extschema@._bloom_citus_check_table(rel);
+    PERFORM @extschema@._bloom_citus_column(rel, signature, true);
+    IF threshold IS NULL OR NOT threshold > 0 OR threshold > 1 THEN
+        RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('threshold = %s is out of range', COALESCE(threshold::text, 'NULL')), DETAIL = 'It is above 0 and at most 1.';
+    ELSIF action IS NULL OR action NOT IN ('reject', 'warn', 'skip') THEN
+        RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('action "%s" is not known', COALESCE(action, 'NULL')), DETAIL = 'It is reject, warn or skip.';
+    END IF;
+    SELECT c.relname, c.relowner, c.relforcerowsecurity, n.nspname, r.rolname, r.rolcanlogin INTO info
+        FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace JOIN pg_roles AS r ON r.oid = c.relowner WHERE c.oid = rel;
+    IF NOT pg_has_role(info.relowner, 'USAGE') THEN
+        RAISE EXCEPTION USING ERRCODE = '42501', MESSAGE = format('must be owner of table %s', info.relname);
+    ELSIF NOT info.rolcanlogin THEN
+        RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('role "%s", which owns relation "%s", is not permitted to log in', info.rolname, info.relname),
+            DETAIL = 'The guard enters rows as that role, and Citus logs in to the workers for it.', HINT = 'Give the table to a role that may log in.';
+    ELSIF info.relforcerowsecurity THEN
+        RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = format('row-level security of relation "%s" is forced upon its owner', info.relname),
+            DETAIL = 'The guard must find all rows.', HINT = 'ALTER TABLE … NO FORCE ROW LEVEL SECURITY.';
+    ELSIF NOT EXISTS (SELECT FROM pg_index WHERE indrelid = rel AND indisprimary) THEN
+        RAISE EXCEPTION USING ERRCODE = '42704', MESSAGE = format('relation "%s" has no primary key', info.relname), DETAIL = 'The guard names rows by their primary keys.', HINT = 'Add a primary key.';
+    END IF;
+    -- A row does not find itself, by the text of its key: that must be the same on all nodes, whatever their settings for dates, numbers and bytes.
+    SELECT a.attname, format_type(a.atttypid, NULL) AS shown INTO column_info FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = rel AND a.attnum = ANY (i.indkey[0:i.indnkeyatts - 1]) JOIN pg_type AS t ON t.oid = a.atttypid
+        WHERE i.indrelid = rel AND i.indisprimary AND t.typtype <> 'e' AND t.oid <> ALL ('{int2,int4,int8,numeric,text,varchar,bpchar,name,uuid,bool,oid}'::regtype[]);
+    IF FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = format('column "%s" of the primary key of relation "%s" is of type %s', column_info.attname, info.relname, column_info.shown),
+            DETAIL = 'The guard names rows by their primary keys, of types whose text is the same with all settings.', HINT = 'Take a primary key of an integer type, numeric, text or uuid.';
+    END IF;
+    PERFORM @extschema@._bloom_citus_check_code(rel, info.relowner);
+    entry := COALESCE(entry, info.relname || '_entry');
+    IF octet_length(entry) > 56 THEN
+        RAISE EXCEPTION USING ERRCODE = '42622', MESSAGE = format('"%s" is too long for the name of an entry', entry), DETAIL = 'What belongs to it has longer names yet.',
+            HINT = 'Give the entry a name of at most 56 bytes.';
+    END IF;
+    made := format('%I.%I', info.nspname, entry);
+    turn := format('%I.%I', info.nspname, entry || '_turn');
+    shards := format('%I.%I', info.nspname, entry || '_shards');
+    checks := format('%I.%I', info.nspname, entry || '_guard');
+    enters := format('%I.%I', info.nspname, entry || '_enter');
+    IF is_coordinator THEN
+        PERFORM @extschema@._bloom_citus_check_workers();
+        PERFORM @extschema@._bloom_citus_shard_table(rel, shards);
+        EXECUTE format('ALTER TABLE %s OWNER TO %I', shards, info.rolname);
+    ELSIF NOT EXISTS (SELECT FROM pg_dist_partition AS s, pg_dist_partition AS r WHERE s.logicalrelid = to_regclass(shards) AND r.logicalrelid = rel AND s.colocationid = r.colocationid) THEN
+        RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('relation "%s" has no guard on the coordinator', info.relname),
+            DETAIL = format('There is no table %s.', shards), HINT = 'Create the guard there first, with the same entry, and then here.';
+    END IF;
+    -- What follows is of this node alone.
+    PERFORM set_config('citus.enable_ddl_propagation', 'off', true);
+    EXECUTE format('CREATE UNLOGGED TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING GENERATED) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)', made, rel);
+    FOR column_info IN SELECT a.attname, pg_get_serial_sequence(rel::text, a.attname) AS sequence FROM pg_attribute AS a WHERE a.attrelid = rel AND a.attidentity <> '' AND NOT a.attisdropped LOOP
+        EXECUTE format('ALTER TABLE %s ALTER %I SET DEFAULT nextval(%L)', made, column_info.attname, column_info.sequence);
+    END LOOP;
+    EXECUTE format('CREATE UNLOGGED TABLE %1$s (signature %2$s.bloom NOT NULL, EXCLUDE USING sigfile ((%2$s.bloom_query(signature, %3$L::pg_catalog.float8)) WITH OPERATOR(%2$s.%%))) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)',
+        turn, @extschema@._bloom_citus_schema(), threshold);
+    -- Citus begins no transaction on the workers for what a trigger does, but for what a function that is called from a query does; so there are two of them. With
+    -- one connection to each worker no second one is made for the search, which would cost more than the search.
+    EXECUTE format('CREATE FUNCTION %s(new %s, _entered tid) RETURNS void VOLATILE LANGUAGE plpgsql AS %L', enters, made,
+        @extschema@._bloom_citus_guard_body(rel, signature, threshold, action, made, turn, shards));
+    EXECUTE format('CREATE FUNCTION %s() RETURNS trigger VOLATILE SECURITY DEFINER LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.function_opens_transaction_block = on
+        SET citus.max_adaptive_executor_pool_size = 1 AS %L',
+        checks, format('BEGIN PERFORM %s(NEW, NEW.ctid); RETURN NULL; END', enters));
+    EXECUTE format('REVOKE ALL ON FUNCTION %s(), %s FROM PUBLIC', checks, enters);
+    EXECUTE format('CREATE TRIGGER %I AFTER INSERT ON %s FOR EACH ROW EXECUTE FUNCTION %s()', entry || '_guard', made, checks);
+    EXECUTE format('ALTER TABLE %s OWNER TO %I', made, info.rolname);
+    EXECUTE format('ALTER TABLE %s OWNER TO %I', turn, info.rolname);
+    EXECUTE format('ALTER FUNCTION %s() OWNER TO %I', checks, info.rolname);
+    EXECUTE format('ALTER FUNCTION %s OWNER TO %I', enters, info.rolname);
+    PERFORM set_config('citus.enable_ddl_propagation', propagates, true);
+    SELECT string_agg(DISTINCT COALESCE(r.rolname, 'PUBLIC'), ', ') INTO others FROM (
+            SELECT c.relacl AS acl FROM pg_class AS c WHERE c.oid = rel
+            UNION ALL SELECT a.attacl FROM pg_attribute AS a WHERE a.attrelid = rel AND NOT a.attisdropped AND (a.attname = signature OR a.attnum IN (
+                SELECT d.refobjsubid FROM pg_depend AS d JOIN pg_attrdef AS e ON d.objid = e.oid JOIN pg_attribute AS s ON s.attrelid = e.adrelid AND s.attnum = e.adnum
+                WHERE d.classid = 'pg_attrdef'::regclass AND d.refobjid = rel AND e.adrelid = rel AND s.attname = signature))) AS t,
+            aclexplode(t.acl) AS x LEFT JOIN pg_roles AS r ON r.oid = x.grantee
+        WHERE x.privilege_type IN ('INSERT', 'UPDATE') AND x.grantee <> info.relowner;
+    IF others IS NOT NULL THEN
+        RAISE WARNING USING ERRCODE = '01000', MESSAGE = format('roles that may write to relation "%s" itself go round its guard: %s', info.relname, others),
+            HINT = format('REVOKE INSERT, UPDATE ON %s FROM them, and grant INSERT on %s, and UPDATE of columns of which no signature is made.', rel, made);
+    END IF;
+    RETURN made::regclass;
+END
+$$;
+COMMENT ON FUNCTION bloom_citus_guard_create(regclass, name, float8, text, name) IS
+    'makes a table through which rows are entered into a distributed table, unless they are too similar to one of any shard';
+
+CREATE FUNCTION bloom_citus_guard_drop(entry regclass) RETURNS void VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    info record;
+    propagates text := current_setting('citus.enable_ddl_propagation');
+BEGIN
+    IF entry IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'argument "entry" must not be null';
+    END IF;
+    SELECT c.relname, n.nspname, format('%I.%I', n.nspname, c.relname || '_shards') AS shards, EXISTS (SELECT FROM pg_trigger AS t JOIN pg_proc AS p ON p.oid = t.tgfoid
+            WHERE t.tgrelid = entry AND p.proname = c.relname || '_guard' AND p.pronamespace = n.oid) AS is_entry INTO info
+        FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = entry;
+    IF NOT COALESCE(info.is_entry, false) THEN
+        RAISE EXCEPTION USING ERRCODE = '42809', MESSAGE = format('relation "%s" is not the entry of a guard', entry), DETAIL = 'It has no such trigger.',
+            HINT = 'Name the table that bloom_citus_guard_create has made.';
+    END IF;
+    PERFORM set_config('citus.enable_ddl_propagation', 'off', true);
+    EXECUTE format('DROP FUNCTION %I.%I(%s, tid)', info.nspname, info.relname || '_enter', entry);
+    EXECUTE format('DROP TABLE %s', entry);
+    EXECUTE format('DROP FUNCTION %I.%I()', info.nspname, info.relname || '_guard');
+    EXECUTE format('DROP TABLE %I.%I', info.nspname, info.relname || '_turn');
+    PERFORM set_config('citus.enable_ddl_propagation', propagates, true);
+    IF (SELECT groupid = 0 FROM pg_dist_local_group) AND to_regclass(info.shards) IS NOT NULL THEN
+        EXECUTE format('DROP TABLE %s', info.shards);
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION bloom_citus_guard_drop(regclass) IS 'drops what bloom_citus_guard_create has made on this node, by the table through which rows are entered';

@@ -1845,6 +1845,12 @@ CREATE FUNCTION minhash_blocklist(bits minhash_bits, list regclass, list_bits na
 COMMENT ON FUNCTION minhash_blocklist(minhash_bits, regclass, name, float8) IS
     'rows of a list whose sets of tokens are similar to a set, best first: primary key as text, estimate of the similarity';
 
+CREATE FUNCTION bloom_guard_search(rel regclass, signature name, sought bloom, threshold float8, own text DEFAULT NULL)
+    RETURNS TABLE (key text, similarity float8)
+    VOLATILE PARALLEL UNSAFE ROWS 1 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_guard_search_wrapper';
+COMMENT ON FUNCTION bloom_guard_search(regclass, name, bloom, float8, text) IS
+    'rows of a table that a guard would find similar, best first: also those of transactions that have not ended, for which it waits; not the one with this primary key';
+
 -- How far jobs are
 
 CREATE FUNCTION bloom_progress_info()

@@ -15,6 +15,7 @@ use pgrx::{pg_sys, PgLogLevel};
 use super::actions::rights::{self, may_read_columns};
 use super::actions::written_table::{TableForm, REVIEW, SKIPPED};
 use super::compare::ComparedTable;
+use super::distributed::Distribution;
 use super::options::GuardOptions;
 use super::prepared::{check_key, names_own, PreparedGuard};
 use super::tables::{find_table, signature_column, PartitionTree};
@@ -262,7 +263,7 @@ fn free_name(tree: &PartitionTree, column: &CStr) -> CString {
 }
 
 /// Errors: those that the trigger would report for its first row; the table that is written to is the guarded one
-/// (22023).
+/// (22023); those of [`Distribution::check`].
 fn check(
     table: pg_sys::Oid,
     tree: &PartitionTree,
@@ -286,6 +287,9 @@ fn check(
                 words!("{form.label} \"{table}\" is the guarded table"),
             ));
         }
+    }
+    if let Some(distribution) = Distribution::of(table) {
+        return distribution.check(table, &options);
     }
     let guard = PreparedGuard::new(options, compared, table, trigger)?;
     rights::check_owner(&guard)?;

@@ -11,15 +11,17 @@
 //! - [`options`]: its arguments. [`tables`]: tables, partitions, columns and primary keys.
 //! - [`prepared`]: all that it needs to know before it can check a row. [`trigger`]: which version of which row is
 //!   checked. [`partition_moves`]: rows on their way between partitions.
-//! - [`create`]: `bloom_guard_create`. [`blocklist`]: `bloom_blocklist`.
+//! - [`create`]: `bloom_guard_create`, and [`distributed`] what it asks of tables of Citus. [`blocklist`]: `bloom_blocklist`. [`seek`]: `bloom_guard_search`, the search alone.
 
 mod actions;
 mod blocklist;
 mod candidates;
 mod compare;
 mod create;
+mod distributed;
 mod options;
 mod partition_moves;
 mod prepared;
+mod seek;
 mod tables;
 mod trigger;

@@ -72,12 +72,24 @@ pub fn search(
     wanted: SearchedRow<'_>,
     own: Option<RowTid>,
 ) -> SearchOutcome {
+    search_in(&guard.targets, guard.owner, wanted, own)
+}
+
+/// The same in any targets, whose tables are locked. `owner` is whose casts make keys a text.
+///
+/// Errors: those of [`PreparedRow::similarity`].
+pub fn search_in(
+    targets: &[SearchTarget],
+    owner: pg_sys::Oid,
+    wanted: SearchedRow<'_>,
+    own: Option<RowTid>,
+) -> SearchOutcome {
     loop {
         let mut pass = SearchPass::default();
         let start = SearchStart::now();
-        for target in &guard.targets {
+        for target in targets {
             let own = own.filter(|o| o.table == target.table.oid).map(|o| o.tid);
-            pass.search(target, guard.owner, wanted, own, &start);
+            pass.search(target, owner, wanted, own, &start);
         }
         drop(start);
         if pass.found.count == 0 {

@@ -134,6 +134,23 @@ impl SignatureComparator {
         }
     }
 
+    /// As guards compare without options: full signatures with none.
+    pub fn at_least(threshold: f64, of_type: SignatureType) -> SignatureComparator {
+        SignatureComparator {
+            threshold,
+            compares_full: false,
+            of_type,
+        }
+    }
+
+    /// A signature that is in no row, to be compared with those of rows.
+    pub fn sought(self, signature: ComparedSignature<'_>) -> SignatureRow<'_> {
+        SignatureRow {
+            signature,
+            comparator: self,
+        }
+    }
+
     /// A row to be compared with those whose signatures are at least so similar; `None` without a signature.
     pub fn row<'a>(
         mut self,

@@ -204,7 +204,8 @@ impl ComparedTable {
         ComparedTable::new(oid, signature, within, comparator)
     }
 
-    fn new(
+    /// Errors: those of [`Comparator::columns`].
+    pub fn new(
         oid: pg_sys::Oid,
         signature: SignatureColumn,
         within: WithinColumns,
