@@ -29,9 +29,10 @@ ticks() {
     echo "$sum"
 }
 
-# measured WHAT FILE: CPU of the statements in a file, which enter so many rows
+# measured WHAT FILE: CPU of the statements in a file, which enter the rows of table entered
 measured() {
-    local before after
+    local before after entered
+    entered=$(sql -c 'SELECT count(*) FROM entered')
     before=$(ticks)
     psql -XAtq -f "$2" >"$SCRATCH/out" 2>&1 || true
     after=$(ticks)
@@ -54,14 +55,19 @@ CREATE INDEX person_sig ON person USING sigfile (sig);
 VACUUM ANALYZE person;
 SELECT bloom_citus_guard_create('person', 'sig', 0.9, 'reject');
 SQL
-# statements TABLE ROWS FILE: so many rows in each statement
+# statements TABLE ROWS: so many rows in each statement
 statements() {
-    sql -c "SELECT format('INSERT INTO $1 (id, name) VALUES %s;', string_agg(format('(%s, %L)', id, name), ', ' ORDER BY id)) FROM numbered WHERE id > $rows GROUP BY (id - $rows - 1) / $2 ORDER BY min(id)" >"$3"
+    sql -c "SELECT format('INSERT INTO $1 (id, name) VALUES %s;', string_agg(format('(%s, %L)', id, name), ', ' ORDER BY id))
+        FROM (SELECT *, row_number() OVER (ORDER BY id) - 1 AS n FROM entered) AS e GROUP BY n / $2 ORDER BY min(id)" >"$SCRATCH/statements.sql"
 }
+# First all of them, some of whom are there already, and then those who are not.
+sql -c "CREATE TABLE entered AS SELECT * FROM numbered WHERE id > $rows"
+statements person_entry 1
+measured 'with a guard, some of them refused' "$SCRATCH/statements.sql"
+sql -c "CREATE TABLE there AS SELECT id FROM person WHERE id > $rows" -c 'DELETE FROM entered WHERE id NOT IN (SELECT id FROM there)' -c "DELETE FROM person WHERE id > $rows"
 for each in 1 100; do
     for table in person person_entry; do
-        statements "$table" "$each" "$SCRATCH/statements.sql"
-        sql -c CHECKPOINT
+        statements "$table" "$each"
         measured "$table, $each in each statement" "$SCRATCH/statements.sql"
         sql -c "DELETE FROM person WHERE id > $rows" -c 'VACUUM person'
     done

@@ -163,7 +163,7 @@ BEGIN
     ELSIF action IS NULL OR action NOT IN ('reject', 'warn', 'skip') THEN
         RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('action "%s" is not known', COALESCE(action, 'NULL')), DETAIL = 'It is reject, warn or skip.';
     END IF;
-    SELECT c.relname, c.relowner, c.relforcerowsecurity, n.nspname, r.rolname, r.rolcanlogin INTO info
+    SELECT c.relname, c.relowner, c.relrowsecurity, c.relforcerowsecurity, n.nspname, r.rolname, r.rolcanlogin INTO info
         FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace JOIN pg_roles AS r ON r.oid = c.relowner WHERE c.oid = rel;
     IF NOT pg_has_role(info.relowner, 'USAGE') THEN
         RAISE EXCEPTION USING ERRCODE = '42501', MESSAGE = format('must be owner of table %s', info.relname);
@@ -234,6 +234,10 @@ BEGIN
     IF others IS NOT NULL THEN
         RAISE WARNING USING ERRCODE = '01000', MESSAGE = format('roles that may write to relation "%s" itself go round its guard: %s', info.relname, others),
             HINT = format('REVOKE INSERT, UPDATE ON %s FROM them, and grant INSERT on %s, and UPDATE of columns of which no signature is made.', rel, made);
+    END IF;
+    IF info.relrowsecurity THEN
+        RAISE WARNING USING ERRCODE = '01000', MESSAGE = format('policies of relation "%s" say nothing of rows that are entered by its guard', info.relname),
+            HINT = format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY, and create policies FOR INSERT there.', made);
     END IF;
     RETURN made::regclass;
 END
