@@ -59,8 +59,8 @@ END
 $$;
 COMMENT ON FUNCTION _bloom_citus_shard_table(regclass, text) IS 'makes a table with a row for each shard of another, in the same place';
 
-CREATE TYPE _bloom_citus_similar AS (key text, similarity float8);
-COMMENT ON TYPE _bloom_citus_similar IS 'a row of bloom_guard_search, which comes from a shard as text: that takes less to plan than a set of rows';
+CREATE TYPE bloom_citus_similar AS (key text, similarity float8);
+COMMENT ON TYPE bloom_citus_similar IS 'a row of bloom_guard_search, which comes from a shard as text: that takes less to plan than a set of rows';
 
 -- The trigger's function, of one table: the statements are fixed, so that their plans are kept. It runs with the rights of the table's owner, since whoever enters rows
 -- has none on the table, or could go round the guard; it runs nothing but the checks and generated columns of the table, which are the owner's. What a row has without
@@ -93,7 +93,7 @@ DECLARE
     _own text := %7$s;
     _signature text;
     _other record;
-    _similar %8$s._bloom_citus_similar;
+    _similar %8$s.bloom_citus_similar;
     _keys text[];
     _similarities float8[];
     _says text;
@@ -215,7 +215,7 @@ BEGIN
     EXECUTE format('CREATE FUNCTION %s(new %s, _entered tid) RETURNS void VOLATILE LANGUAGE plpgsql AS %L', enters, made,
         @extschema@._bloom_citus_guard_body(rel, signature, threshold, action, made, turn, shards));
     EXECUTE format('CREATE FUNCTION %s() RETURNS trigger VOLATILE SECURITY DEFINER LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.function_opens_transaction_block = on
-        SET citus.max_adaptive_executor_pool_size = 1 AS %L',
+        SET citus.max_adaptive_executor_pool_size = 1 SET plan_cache_mode = auto AS %L',
         checks, format('BEGIN PERFORM %s(NEW, NEW.ctid); RETURN NULL; END', enters));
     EXECUTE format('REVOKE ALL ON FUNCTION %s(), %s FROM PUBLIC', checks, enters);
     EXECUTE format('CREATE TRIGGER %I AFTER INSERT ON %s FOR EACH ROW EXECUTE FUNCTION %s()', entry || '_guard', made, checks);
