@@ -103,7 +103,7 @@ citus_use coordinator
 say 'what cannot be is refused, and leaves nothing'
 
 # The reference has the functions as they are declared, and each has a comment.
-missing=$(sql -c "SELECT proname || '(' || replace(replace(regexp_replace(pg_get_function_arguments(p.oid), '::(text|name|regclass|integer|double precision)(\[\])?', '', 'g'), ' DEFAULT ', ' = '), 'double precision', 'float8') || ')'
+missing=$(sql -c "SELECT proname || '(' || replace(replace(regexp_replace(regexp_replace(pg_get_function_arguments(p.oid), ', OUT .*', ''), '::(text|name|regclass|integer|bigint|jsonb|double precision)(\[\])?', '', 'g'), ' DEFAULT ', ' = '), 'double precision', 'float8') || ')'
     FROM pg_proc AS p WHERE proname LIKE 'bloom\_citus\_%'" | while read -r signature; do grep -qF "\`$signature\`" "$ROOT/docs/reference.md" || echo "$signature"; done)
 [[ -z $missing ]] || die "docs/reference.md does not have $missing"
 [[ $(sql -c "SELECT count(*) FROM pg_proc WHERE proname LIKE '%bloom\_citus\_%' AND obj_description(oid, 'pg_proc') IS NULL") == 0 ]] || die 'a function has no comment'
