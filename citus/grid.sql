@@ -1,155 +1,320 @@
-
 -- All pairs of signatures over all shards of a distributed table. Two rows may be in different shards, so rows are spread once more: over the cells of a grid.
--- Each row is in one of B buckets, by the hash of its key, and each two buckets, also one and the same, have a cell in common, which is one shard. Cells are
--- compared by the jobs of bloom_ident, each on the node that has it.
+-- Each row is in one of B buckets, by the hash of its key, and each two buckets have a cell in common, which is one shard. In B of the cells one of the buckets is
+-- compared with itself, too. Cells are compared by the jobs of bloom_ident, each on the node that has it.
 
--- The pairs of a cell, which is a shard of each of two tables, or one of the first alone; by their own names, on the node that has them. It has the rights of
--- whoever asks, who can read no more by it than without it.
-CREATE FUNCTION _bloom_citus_cell(schema text, rel_a text, rel_b text, threshold float8, within name[], verify name, margin float8, OUT a text, OUT b text, OUT similarity float8)
-    RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    IF rel_b IS NULL THEN
-        RETURN QUERY EXECUTE format('SELECT d.a, d.b, d.similarity FROM %s.bloom_duplicates($1::regclass, ''key'', ''sig'', $2, within => $3, verify => $4, margin => $5) AS d', schema)
-            USING rel_a, threshold, within, verify, margin;
-    ELSE
-        RETURN QUERY EXECUTE format('SELECT d.a, d.b, d.similarity FROM %s.bloom_linkage($1::regclass, ''key'', ''sig'', $2::regclass, ''key'', ''sig'', $3, within => $4, verify => $5, margin => $6) AS d', schema)
-            USING rel_a, rel_b, threshold, within, verify, margin;
-    END IF;
-END
-$$;
-COMMENT ON FUNCTION _bloom_citus_cell(text, text, text, float8, name[], name, float8) IS 'the pairs of one cell of a grid, on the node that has it';
-
--- So many buckets that there are three cells or more for each core that may run them, so that the work is even; every bucket moves each row once.
-CREATE FUNCTION _bloom_citus_buckets(is_of_one boolean) RETURNS integer VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+-- The pairs of a cell, on the node that has it: of a row of each of two tables, which are shards, by their own names, and of two rows of one of them, if that is
+-- asked for. It has the rights of whoever asks, who can read no more by it than without it. Keys become text in the way of the session that asks, whose settings
+-- workers do not know. Errors name the tables of the job, and not those of the cell.
+CREATE FUNCTION _bloom_citus_cell(rel_a text, rel_b text, of_a boolean, of_b boolean, job jsonb, OUT a text, OUT b text, OUT similarity float8)
+    RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    SET DateStyle = 'ISO' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET bytea_output = 'hex' SET extra_float_digits = 1 AS $$
 DECLARE
-    cores integer;
-    most integer := current_setting('citus.max_adaptive_executor_pool_size');
+    schema text := @extschema@._bloom_citus_schema();
+    threshold float8 := job ->> 'threshold';
+    within name[] := CASE WHEN jsonb_typeof(job -> 'within') = 'array' THEN ARRAY(SELECT jsonb_array_elements_text(job -> 'within')) END;
+    verify name := job ->> 'verify';
+    margin float8 := job ->> 'margin';
+    own text := format('SELECT d.a, d.b, d.similarity FROM %s.bloom_duplicates($1::regclass, $2, $3, $4, within => $5, verify => $6, margin => $7) AS d', schema);
+    -- Of one table, the lesser key comes first.
+    shown text := CASE WHEN job ->> 'order' IS NULL THEN 'd.a, d.b'
+        ELSE replace('CASE WHEN d.a@ <= d.b@ THEN d.a ELSE d.b END, CASE WHEN d.a@ <= d.b@ THEN d.b ELSE d.a END', '@', job ->> 'order') END;
+    code text;
+    message text;
+    detail text;
+    hint text;
+    texts text[];
 BEGIN
-    SELECT sum(least(most, greatest(w.result::integer, 1))) INTO cores FROM run_command_on_workers('SELECT setting FROM pg_settings WHERE name = ''max_parallel_workers''') AS w WHERE w.success;
-    cores := COALESCE(cores, 1);
-    -- B (B + 1) / 2 cells, or B * B.
-    RETURN least(ceil(CASE WHEN is_of_one THEN (sqrt(1 + 24 * cores) - 1) / 2 ELSE sqrt(3 * cores) END), 24);
+    PERFORM set_config(s.key, s.value, true) FROM jsonb_each_text(job -> 'settings') AS s
+        WHERE s.key IN ('DateStyle', 'IntervalStyle', 'TimeZone', 'bytea_output', 'extra_float_digits');
+    IF of_a THEN
+        RETURN QUERY EXECUTE own USING rel_a, (job ->> 'a_key')::name, (job ->> 'a_sig')::name, threshold, within, verify, margin;
+    END IF;
+    IF of_b THEN
+        RETURN QUERY EXECUTE own USING rel_b, (job ->> 'b_key')::name, (job ->> 'b_sig')::name, threshold, within, verify, margin;
+    END IF;
+    IF rel_b IS NOT NULL THEN
+        RETURN QUERY EXECUTE format('SELECT %s, d.similarity FROM %s.bloom_linkage($1::regclass, $2, $3, $4::regclass, $5, $6, $7, within => $8, verify => $9, margin => $10) AS d',
+                shown, schema)
+            USING rel_a, (job ->> 'a_key')::name, (job ->> 'a_sig')::name, rel_b, (job ->> 'b_key')::name, (job ->> 'b_sig')::name, threshold, within, verify, margin;
+    END IF;
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+    texts := ARRAY[message, detail, hint];
+    FOR i IN 1..3 LOOP
+        texts[i] := replace(replace(texts[i], (parse_ident(rel_a))[2], job ->> 'a_rel'), COALESCE((parse_ident(rel_b))[2], ''), COALESCE(job ->> 'b_rel', ''));
+    END LOOP;
+    RAISE EXCEPTION USING ERRCODE = code, MESSAGE = texts[1], DETAIL = texts[2], HINT = texts[3];
 END
 $$;
-COMMENT ON FUNCTION _bloom_citus_buckets(boolean) IS 'buckets of a grid, for the cores of all workers';
+COMMENT ON FUNCTION _bloom_citus_cell(text, text, boolean, boolean, jsonb) IS 'the pairs of one cell of a grid, on the node that has it';
 
--- What a job asks for, checked before anything is moved: the columns of a side, as SQL writes them.
-CREATE FUNCTION _bloom_citus_side(rel regclass, key name, signature name, others name[], OUT schema text, OUT key_column text, OUT key_type text, OUT columns text)
-    STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+-- The cells of a grid of one table or of two: which buckets meet, and which of them are compared with themselves there. These cells have more work, and come
+-- first, so that they go round the nodes.
+CREATE FUNCTION _bloom_citus_cells(buckets integer, is_of_one boolean, OUT n integer, OUT i integer, OUT j integer, OUT of_a boolean, OUT of_b boolean)
+    RETURNS SETOF record IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+    SELECT row_number() OVER (ORDER BY NOT c.of_a, c.i, c.j), c.* FROM (
+        SELECT i, (i + 1) % buckets, true, buckets = 2 FROM generate_series(0, buckets - 1) AS i WHERE is_of_one AND buckets > 1 AND (buckets > 2 OR i = 0)
+        UNION ALL SELECT i, j, false, false FROM generate_series(0, buckets - 1) AS i, generate_series(0, buckets - 1) AS j
+            WHERE CASE WHEN is_of_one THEN j > i + 1 AND (j + 1) % buckets <> i ELSE true END
+        UNION ALL SELECT 0, NULL, true, false WHERE is_of_one AND buckets = 1) AS c (i, j, of_a, of_b)
+$$;
+COMMENT ON FUNCTION _bloom_citus_cells(integer, boolean) IS 'the cells of a grid: which buckets meet';
+
+-- Each further bucket has every row moved once more, and compared in smaller cells, at more cost a row: so the least number with which the work is even, where no
+-- core has 15 % more than the mean, or there are three cells for each. Where buckets are small, which is when moving a row costs what comparing it does, a cell for
+-- each core is enough.
+CREATE FUNCTION _bloom_citus_buckets(is_of_one boolean, n_rows bigint) RETURNS integer VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    most integer := current_setting('citus.max_adaptive_executor_pool_size');
+    cores integer;
+    cells integer;
+    busiest float8;
+BEGIN
+    -- Of how many cores a worker has, it says so much.
+    SELECT COALESCE(sum(least(most, greatest(w.result::integer, 1))), 1) INTO cores
+        FROM run_command_on_workers('SELECT setting FROM pg_settings WHERE name = ''max_parallel_workers''') AS w WHERE w.success;
+    FOR buckets IN 1..63 LOOP
+        -- To compare two buckets is twice the work of one with itself. The first core has the most.
+        SELECT count(*), sum(CASE WHEN c.j IS NULL THEN 1 ELSE 2 + c.of_a::integer + c.of_b::integer END) FILTER (WHERE c.n % cores = 1 % cores) INTO cells, busiest
+            FROM @extschema@._bloom_citus_cells(buckets, is_of_one) AS c;
+        CONTINUE WHEN cells < cores;
+        IF cells >= 3 * cores OR n_rows / (buckets + 1) < 100000 OR busiest <= 1.15 * buckets * buckets * CASE WHEN is_of_one THEN 1 ELSE 2 END / cores THEN
+            RETURN buckets;
+        END IF;
+    END LOOP;
+    RETURN 64;
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_buckets(boolean, bigint) IS 'buckets of a grid, for the cores of all workers';
+
+-- A side of a job, checked before anything is moved: its columns as SQL writes them, and how its rows are told apart.
+CREATE FUNCTION _bloom_citus_side(rel regclass, key name, signature name, others name[], OUT schema text, OUT columns text, OUT cast_of_key text, OUT hash_of_key text,
+        OUT n_rows bigint, OUT bytes float8) STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    names name[];
+    key_type record;
+    hash text;
+    part text := '';
 BEGIN
     PERFORM @extschema@._bloom_citus_check_table(rel);
-    key_column := @extschema@._bloom_citus_column(rel, key);
-    columns := format('%s AS key, %s AS sig', key_column, @extschema@._bloom_citus_column(rel, signature, true));
-    SELECT columns || COALESCE(string_agg(', ' || @extschema@._bloom_citus_column(rel, c), ''), '') INTO columns FROM unnest(others) AS c WHERE c IS NOT NULL;
+    PERFORM @extschema@._bloom_citus_column(rel, key), @extschema@._bloom_citus_column(rel, signature, true);
+    PERFORM @extschema@._bloom_citus_column(rel, c) FROM unnest(others) AS c WHERE c IS NOT NULL;
+    names := ARRAY[key, signature] || ARRAY(SELECT DISTINCT c FROM unnest(others) AS c WHERE c IS NOT NULL AND c NOT IN (key, signature));
+    SELECT string_agg('r.' || quote_ident(c), ', ' ORDER BY n) INTO columns FROM unnest(names) WITH ORDINALITY AS u (c, n);
+    PERFORM @extschema@._bloom_citus_check_shards(rel, names);
     SELECT quote_ident(n.nspname) INTO schema FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = rel;
-    SELECT format_type(atttypid, atttypmod) INTO key_type FROM pg_attribute WHERE attrelid = rel AND attname = key;
+    -- Its order, by which the lesser one of two keys comes first, and its hash, which equal keys have in common.
+    SELECT t.oid, format_type(t.oid, a.atttypmod) AS shown, t.typtype IN ('e', 'r', 'm') OR t.typname = 'varchar' OR t.typelem <> 0 OR EXISTS (
+            SELECT FROM pg_opclass AS o JOIN pg_am AS m ON m.oid = o.opcmethod WHERE m.amname = 'btree' AND o.opcdefault AND o.opcintype = t.oid) AS has_order,
+            (SELECT format(' COLLATE %I.%I', n.nspname, c.collname) FROM pg_collation AS c JOIN pg_namespace AS n ON n.oid = c.collnamespace WHERE c.oid = a.attcollation) AS collation
+        INTO key_type FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid WHERE a.attrelid = rel AND a.attname = key;
+    cast_of_key := CASE WHEN key_type.has_order THEN format('::%s%s', key_type.shown, key_type.collation) ELSE '::text COLLATE "C"' END;
+    SELECT format('pg_catalog.%I(r.%I)', f.proname, key) INTO hash_of_key FROM pg_opclass AS o JOIN pg_am AS m ON m.oid = o.opcmethod
+        JOIN pg_amproc AS p ON p.amprocfamily = o.opcfamily AND p.amproclefttype = o.opcintype AND p.amprocrighttype = o.opcintype AND p.amprocnum = 1
+        JOIN pg_proc AS f ON f.oid = p.amproc WHERE m.amname = 'hash' AND o.opcdefault AND o.opcintype = key_type.oid;
+    hash_of_key := COALESCE(hash_of_key, format('pg_catalog.hashtext(r.%I::text)', key));
+    -- About how many rows there are: of a large table from one page in a hundred. Whoever may not read them is refused here.
+    IF citus_relation_size(rel) > 256 << 20 THEN
+        part := ' TABLESAMPLE SYSTEM (1)';
+    END IF;
+    EXECUTE format('SELECT count(*) * %1$s, COALESCE(avg(%2$s), 0) * count(*) * %1$s FROM %3$s AS r%4$s', CASE part WHEN '' THEN 1 ELSE 100 END,
+        (SELECT string_agg(format('COALESCE(pg_column_size(r.%I), 0)', c), ' + ') FROM unnest(names) AS c), rel, part) INTO n_rows, bytes;
 END
 $$;
 COMMENT ON FUNCTION _bloom_citus_side(regclass, name, name, name[]) IS 'the columns of a table that a job reads; an error if there is none';
 
-CREATE FUNCTION _bloom_citus_check_arguments(threshold float8, pairs text, buckets integer) RETURNS void STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+CREATE FUNCTION _bloom_citus_check_arguments(threshold float8, buckets integer) RETURNS void VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF threshold IS NULL OR NOT threshold > 0 OR threshold > 1 THEN
         RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('threshold = %s is out of range', COALESCE(threshold::text, 'NULL')), DETAIL = 'It is above 0 and at most 1.';
     ELSIF buckets NOT BETWEEN 1 AND 64 THEN
         RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('buckets = %s is out of range', buckets), DETAIL = 'It is from 1 to 64; NULL stands for as many as serve the workers.';
-    ELSIF pairs IS NULL THEN
-        RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'argument "pairs" must not be null';
-    ELSIF to_regclass(pairs) IS NOT NULL THEN
-        RAISE EXCEPTION USING ERRCODE = '42P07', MESSAGE = format('relation "%s" already exists', pairs), HINT = 'Give the pairs another name, or drop it.';
     END IF;
     PERFORM @extschema@._bloom_citus_check_workers();
 END
 $$;
-COMMENT ON FUNCTION _bloom_citus_check_arguments(float8, text, integer) IS 'an error if a threshold, a number of buckets or the name of a table of pairs cannot be';
+COMMENT ON FUNCTION _bloom_citus_check_arguments(float8, integer) IS 'an error if a threshold or a number of buckets cannot be, or a worker cannot take part';
 
 -- Makes a grid, fills it, and has its cells compared: of one table (b_rel is NULL) each two of its buckets, of two tables each bucket of one with each of the other.
-CREATE FUNCTION _bloom_citus_run(schema text, pairs text, buckets integer, a_rel regclass, a_key text, a_columns text, b_rel regclass, b_key text, b_columns text, key_type text,
-        threshold float8, within name[], verify name, margin float8) RETURNS bigint VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+-- The job is what cells are told; the sides are what _bloom_citus_side says of the tables.
+CREATE FUNCTION _bloom_citus_run(job jsonb, pairs text, given integer, a_rel regclass, a record, b_rel regclass, b record) RETURNS bigint
+    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     is_of_one boolean := b_rel IS NULL;
-    cells integer := CASE WHEN b_rel IS NULL THEN buckets * (buckets + 1) / 2 ELSE buckets * buckets END;
+    n_rows bigint := a.n_rows + CASE WHEN b_rel IS NULL THEN 0 ELSE b.n_rows END;
+    bytes float8 := a.bytes + CASE WHEN b_rel IS NULL THEN 0 ELSE b.bytes END;
+    buckets integer := COALESCE(given, @extschema@._bloom_citus_buckets(b_rel IS NULL, n_rows));
+    -- Rows of most groups are compared without an index.
+    has_indexes boolean := jsonb_typeof(job -> 'within') = 'null';
     grid text := '_bloom_citus_' || left(md5(random()::text || clock_timestamp()), 12);
-    cell text := format('%s.%I', schema, grid || '_cell');
-    side_a text := format('%s.%I', schema, grid || '_a');
-    side_b text := format('%s.%I', schema, grid || '_b');
+    cell text := format('%s.%I', a.schema, grid || '_cell');
+    sides text[] := ARRAY[format('%s.%I', a.schema, grid || '_a'), format('%s.%I', a.schema, grid || '_b')];
+    -- No column of the tables is called so.
+    place text := 'cell';
+    mode text := current_setting('citus.multi_shard_modify_mode');
+    cells integer;
     keys integer[];
-    of_bucket text[];
+    of_bucket text;
     n_pairs bigint;
 BEGIN
-    EXECUTE format('CREATE TABLE %s (cell integer, rel_a text, rel_b text)', cell);
-    EXECUTE format('CREATE TABLE %s AS SELECT 0 AS cell, %s FROM %s WITH NO DATA', side_a, a_columns, a_rel);
-    EXECUTE format('CREATE TABLE %s AS SELECT 0 AS cell, %s FROM %s WITH NO DATA', side_b, COALESCE(b_columns, a_columns), COALESCE(b_rel, a_rel));
+    SELECT count(*) INTO cells FROM @extschema@._bloom_citus_cells(buckets, is_of_one);
+    -- A row goes to so many cells: as bytes to a file of its node and to one of the cell's, to the table there, and to its index.
+    PERFORM @extschema@._bloom_citus_check_disk((CASE WHEN NOT is_of_one THEN buckets WHEN buckets < 3 THEN 1 ELSE buckets - 1 END * (4 * bytes + 90 * n_rows))::bigint);
+    WHILE EXISTS (SELECT FROM pg_attribute WHERE attrelid IN (a_rel, b_rel) AND attname = place) LOOP
+        place := '_' || place;
+    END LOOP;
+    EXECUTE format('CREATE UNLOGGED TABLE %s (cell integer, rel_a text, rel_b text, of_a boolean, of_b boolean)', cell);
+    EXECUTE format('CREATE UNLOGGED TABLE %s AS SELECT 0 AS %I, %s FROM %s AS r WITH NO DATA', sides[1], place, a.columns, a_rel);
+    EXECUTE format('CREATE UNLOGGED TABLE %s AS SELECT 0 AS %I, %s FROM %s AS r WITH NO DATA', sides[2], place, b.columns, COALESCE(b_rel, a_rel));
     EXECUTE format('CREATE TABLE %s (a text NOT NULL, b text NOT NULL, similarity float8 NOT NULL)', pairs);
     PERFORM create_distributed_table(cell::regclass, 'cell', shard_count => cells, colocate_with => 'none');
-    PERFORM create_distributed_table(t::regclass, 'cell', colocate_with => cell) FROM unnest(ARRAY[side_a, side_b]) AS t;
+    PERFORM create_distributed_table(t::regclass, place, colocate_with => cell) FROM unnest(sides) AS t;
+    IF octet_length(pairs) > 48 THEN
+        -- Names of its shards may be cut off alike, and Citus would wait for itself.
+        PERFORM set_config('citus.multi_shard_modify_mode', 'sequential', true);
+    END IF;
     PERFORM create_distributed_table(pairs::regclass, 'a', colocate_with => 'none');
+    PERFORM set_config('citus.multi_shard_modify_mode', mode, true);
     -- A value of column cell for each shard.
     SELECT array_agg(k.key ORDER BY s.shardminvalue::integer) INTO keys FROM pg_dist_shard AS s JOIN (
         SELECT get_shard_id_for_distribution_column(cell::regclass, n) AS shardid, min(n) AS key FROM generate_series(0, 100 * cells) AS n GROUP BY 1) AS k USING (shardid);
     IF cardinality(keys) IS DISTINCT FROM cells THEN
         RAISE EXCEPTION USING ERRCODE = 'XX000', MESSAGE = format('%s of %s cells have no value', cells - COALESCE(cardinality(keys), 0), cells);
     END IF;
-    EXECUTE format('INSERT INTO %s SELECT * FROM unnest($1::integer[], $2::text[], $3::text[])', cell) USING keys,
-        (SELECT array_agg(format('%s.%I', schema, grid || '_a_' || shardid) ORDER BY shardminvalue::integer) FROM pg_dist_shard WHERE logicalrelid = side_a::regclass),
-        (SELECT array_agg(CASE WHEN NOT is_of_one OR n > buckets THEN format('%s.%I', schema, grid || '_b_' || shardid) END ORDER BY n) FROM (
-            SELECT shardid, row_number() OVER (ORDER BY shardminvalue::integer) AS n FROM pg_dist_shard WHERE logicalrelid = side_b::regclass) AS s);
+    EXECUTE format('INSERT INTO %s SELECT * FROM unnest($1::integer[], $2::text[], $3::text[], $4::boolean[], $5::boolean[])', cell) USING keys,
+        (SELECT array_agg(format('%s.%I', a.schema, grid || '_a_' || shardid) ORDER BY shardminvalue::integer) FROM pg_dist_shard WHERE logicalrelid = sides[1]::regclass),
+        (SELECT array_agg(CASE WHEN c.j IS NOT NULL THEN format('%s.%I', a.schema, grid || '_b_' || s.shardid) END ORDER BY s.n) FROM (
+            SELECT shardid, row_number() OVER (ORDER BY shardminvalue::integer) AS n FROM pg_dist_shard WHERE logicalrelid = sides[2]::regclass) AS s
+            JOIN @extschema@._bloom_citus_cells(buckets, is_of_one) AS c USING (n)),
+        (SELECT array_agg(c.of_a ORDER BY c.n) FROM @extschema@._bloom_citus_cells(buckets, is_of_one) AS c),
+        (SELECT array_agg(c.of_b ORDER BY c.n) FROM @extschema@._bloom_citus_cells(buckets, is_of_one) AS c);
     FOR side IN 1..2 LOOP
-        -- In which cells each bucket is, as the first one and as the second one. Cells of one bucket alone, which have half of the work, come first, so that they
-        -- go round the nodes.
-        SELECT array_agg(b.cells_of ORDER BY b.bucket) INTO of_bucket FROM (
-            SELECT bucket, string_agg(keys[c.n]::text, ',' ORDER BY c.n) FILTER (WHERE CASE side WHEN 1 THEN bucket = c.i ELSE bucket = c.j AND NOT c.is_alone END) AS cells_of
-            FROM generate_series(0, buckets - 1) AS bucket, (
-                SELECT i, j, is_of_one AND i = j AS is_alone, row_number() OVER (ORDER BY NOT (is_of_one AND i = j), i, j) AS n
-                FROM generate_series(0, buckets - 1) AS i, LATERAL generate_series(CASE WHEN is_of_one THEN i ELSE 0 END, buckets - 1) AS j) AS c GROUP BY bucket) AS b;
-        EXECUTE format($q$INSERT INTO %s SELECT c::integer, %s FROM %s AS r, LATERAL pg_catalog.unnest(pg_catalog.string_to_array(
-            (%L::text[])[1 + COALESCE((pg_catalog.hashtextextended(r.%s::text, 0) & 2147483647) %% %s, 0)], ',')) AS c$q$,
-            CASE side WHEN 1 THEN side_a ELSE side_b END, CASE side WHEN 1 THEN a_columns ELSE COALESCE(b_columns, a_columns) END,
-            CASE side WHEN 1 THEN a_rel ELSE COALESCE(b_rel, a_rel) END, of_bucket,
-            CASE side WHEN 1 THEN a_key ELSE COALESCE(b_key, a_key) END, buckets);
+        SELECT string_agg(format(' WHEN %s THEN %L::integer[]', u.bucket, u.cells_of), '' ORDER BY u.bucket) INTO of_bucket FROM (
+            SELECT CASE side WHEN 1 THEN c.i ELSE c.j END AS bucket, array_agg(keys[c.n] ORDER BY c.n) AS cells_of
+            FROM @extschema@._bloom_citus_cells(buckets, is_of_one) AS c GROUP BY 1) AS u WHERE u.bucket IS NOT NULL;
+        CONTINUE WHEN of_bucket IS NULL;
+        EXECUTE format('INSERT INTO %s SELECT c, %s FROM %s AS r, LATERAL pg_catalog.unnest(CASE COALESCE((%s & 2147483647) %% %s, 0)%s END) AS c WHERE r.%I IS NOT NULL',
+            sides[side], CASE side WHEN 1 THEN a.columns ELSE b.columns END, CASE side WHEN 1 THEN a_rel ELSE COALESCE(b_rel, a_rel) END,
+            CASE side WHEN 1 THEN a.hash_of_key ELSE b.hash_of_key END, buckets, of_bucket, job ->> CASE side WHEN 1 THEN 'a_sig' ELSE 'b_sig' END);
     END LOOP;
-    EXECUTE format($q$INSERT INTO %1$s SELECT CASE WHEN %2$s THEN d.a ELSE d.b END, CASE WHEN %2$s THEN d.b ELSE d.a END, d.similarity
-        FROM %3$s AS c, LATERAL @extschema@._bloom_citus_cell(%4$L, c.rel_a, c.rel_b, %5$L, %6$L, %7$L, %8$L) AS d$q$,
-        pairs, CASE WHEN is_of_one THEN format('d.a::%1$s <= d.b::%1$s', key_type) ELSE 'true' END, cell, @extschema@._bloom_citus_schema(), threshold, within, verify, margin);
+    RAISE DEBUG 'bloom_ident_citus: the cells are filled';
+    IF has_indexes AND COALESCE(current_setting('x.index', true), '') <> 'off' THEN
+        EXECUTE format('CREATE INDEX ON %s USING sigfile (%I)', sides[1], job ->> 'a_sig');
+        EXECUTE format('CREATE INDEX ON %s USING sigfile (%I)', sides[2], job ->> 'b_sig');
+    END IF;
+    RAISE DEBUG 'bloom_ident_citus: the cells have their indexes';
+    EXECUTE format('INSERT INTO %s SELECT d.* FROM %s AS c, LATERAL @extschema@._bloom_citus_cell(c.rel_a, c.rel_b, c.of_a, c.of_b, %L) AS d', pairs, cell, job);
     GET DIAGNOSTICS n_pairs = ROW_COUNT;
-    EXECUTE format('DROP TABLE %s, %s, %s', cell, side_a, side_b);
+    RAISE DEBUG 'bloom_ident_citus: the cells are compared';
+    EXECUTE format('DROP TABLE %s, %s, %s', cell, sides[1], sides[2]);
     RETURN n_pairs;
 END
 $$;
-COMMENT ON FUNCTION _bloom_citus_run(text, text, integer, regclass, text, text, regclass, text, text, text, float8, name[], name, float8) IS 'the job of a grid of cells';
+COMMENT ON FUNCTION _bloom_citus_run(jsonb, text, integer, regclass, record, regclass, record) IS 'the job of a grid of cells';
+
+-- Takes away the pairs that are judged different or unsure, as the jobs of bloom_ident do: these say, of the records that anything is decided about, which of
+-- their pairs stay. They read the records from the table itself, since a decision may depend on columns that the grid does not have.
+CREATE FUNCTION _bloom_citus_judge(job jsonb, pairs text, decisions regclass, a_rel regclass, b_rel regclass) RETURNS bigint
+    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    schema text := @extschema@._bloom_citus_schema();
+    is_of_one boolean := b_rel IS NULL;
+    names text[] := ARRAY['_bloom_citus_' || left(md5(random()::text || clock_timestamp()), 12)];
+    within name[] := CASE WHEN jsonb_typeof(job -> 'within') = 'array' THEN ARRAY(SELECT jsonb_array_elements_text(job -> 'within')) END;
+    judged text;
+    call text;
+    gone bigint;
+BEGIN
+    names := ARRAY[names[1] || '_a', names[1] || '_b', names[1]];
+    EXECUTE format('CREATE TEMPORARY VIEW %I AS SELECT r.* FROM %s AS r WHERE r.%I::text IN (SELECT d.a::text FROM %s AS d%s)', names[1], a_rel, job ->> 'a_key', decisions,
+        CASE WHEN is_of_one THEN format(' UNION SELECT d.b::text FROM %s AS d', decisions) ELSE '' END);
+    IF is_of_one THEN
+        judged := format('SELECT d.a::text, d.b::text FROM %1$s AS d UNION SELECT d.b::text, d.a::text FROM %1$s AS d', decisions);
+        call := format('%s.bloom_duplicates($1, $2, $3, $4, within => $5, verify => $6, margin => $7, decisions => $8)', schema);
+    ELSE
+        EXECUTE format('CREATE TEMPORARY VIEW %I AS SELECT r.* FROM %s AS r WHERE r.%I::text IN (SELECT d.b::text FROM %s AS d)', names[2], b_rel, job ->> 'b_key', decisions);
+        judged := format('SELECT d.a::text, d.b::text FROM %s AS d', decisions);
+        call := format('%s.bloom_linkage($1, $2, $3, $9, $10, $11, $4, within => $5, verify => $6, margin => $7, decisions => $8)', schema);
+    END IF;
+    EXECUTE format('CREATE TEMPORARY TABLE %I AS %s EXCEPT SELECT p.a, p.b FROM %s AS p', names[3], judged, call)
+        USING to_regclass('pg_temp.' || names[1]), (job ->> 'a_key')::name, (job ->> 'a_sig')::name, (job ->> 'threshold')::float8, within, job ->> 'verify',
+            (job ->> 'margin')::float8, decisions, to_regclass('pg_temp.' || names[2]), (job ->> 'b_key')::name, (job ->> 'b_sig')::name;
+    EXECUTE format('DELETE FROM %s AS p WHERE (p.a, p.b) IN (SELECT d.a, d.b FROM pg_temp.%I AS d)', pairs, names[3]);
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    EXECUTE format('DROP TABLE pg_temp.%I', names[3]);
+    EXECUTE format('DROP VIEW pg_temp.%I%s', names[1], CASE WHEN is_of_one THEN '' ELSE format(', pg_temp.%I', names[2]) END);
+    RETURN gone;
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_judge(jsonb, text, regclass, regclass, regclass) IS 'takes away the pairs that are judged different or unsure';
+
+-- What cells are told.
+CREATE FUNCTION _bloom_citus_job(threshold float8, within name[], verify name, margin float8, a_rel regclass, a_key name, a_sig name, b_rel regclass, b_key name, b_sig name,
+        cast_of_key text) RETURNS jsonb STABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+    SELECT jsonb_build_object('threshold', threshold, 'within', within, 'verify', verify, 'margin', margin, 'a_rel', a_rel::text, 'a_key', a_key, 'a_sig', a_sig,
+        'b_rel', b_rel::text, 'b_key', b_key, 'b_sig', b_sig, 'order', cast_of_key,
+        'settings', (SELECT jsonb_object_agg(s, current_setting(s)) FROM unnest('{DateStyle,IntervalStyle,TimeZone,bytea_output,extra_float_digits}'::text[]) AS s))
+$$;
+COMMENT ON FUNCTION _bloom_citus_job(float8, name[], name, float8, regclass, name, name, regclass, name, name, text) IS 'what the cells of a grid are told of their job';
+
+CREATE FUNCTION _bloom_citus_refuse(job text, option text, hint text) RETURNS void IMMUTABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = format('%s has no option "%s"', job, option), HINT = hint;
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_refuse(text, text, text) IS 'an error: an option that a job over all shards does not have';
 
 CREATE FUNCTION bloom_citus_duplicates(rel regclass, key name, signature name, threshold float8, pairs name, buckets integer DEFAULT NULL,
-        within name[] DEFAULT NULL, verify name DEFAULT NULL, margin float8 DEFAULT NULL) RETURNS bigint
+        within name[] DEFAULT NULL, verify name DEFAULT NULL, margin float8 DEFAULT NULL, decisions regclass DEFAULT NULL, new regclass DEFAULT NULL) RETURNS bigint
     VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     side record;
+    job jsonb;
     result text;
+    n_pairs bigint;
 BEGIN
+    IF new IS NOT NULL THEN
+        PERFORM @extschema@._bloom_citus_refuse('bloom_citus_duplicates', 'new', 'Make a reference table of the new rows, and join it by bloom_sim: that takes the index of every shard.');
+    END IF;
+    PERFORM @extschema@._bloom_citus_check_arguments(threshold, buckets);
     SELECT * INTO side FROM @extschema@._bloom_citus_side(rel, key, signature, within || verify) AS s;
-    result := format('%s.%I', side.schema, pairs);
-    PERFORM @extschema@._bloom_citus_check_arguments(threshold, result, buckets);
-    RETURN @extschema@._bloom_citus_run(side.schema, result, COALESCE(buckets, @extschema@._bloom_citus_buckets(true)), rel, side.key_column, side.columns, NULL, NULL, NULL, side.key_type,
-        threshold, within, verify, margin);
+    result := @extschema@._bloom_citus_result(side.schema, pairs);
+    job := @extschema@._bloom_citus_job(threshold, within, verify, margin, rel, key, signature, rel, key, signature, side.cast_of_key);
+    n_pairs := @extschema@._bloom_citus_run(job, result, buckets, rel, side, NULL, side);
+    IF decisions IS NOT NULL THEN
+        n_pairs := n_pairs - @extschema@._bloom_citus_judge(job, result, decisions, rel, NULL);
+    END IF;
+    RETURN n_pairs;
 END
 $$;
-COMMENT ON FUNCTION bloom_citus_duplicates(regclass, name, name, float8, name, integer, name[], name, float8) IS
+COMMENT ON FUNCTION bloom_citus_duplicates(regclass, name, name, float8, name, integer, name[], name, float8, regclass, regclass) IS
     'all pairs of rows of a distributed table whose signatures are similar, as bloom_duplicates gives them, in a distributed table of this name';
 
 CREATE FUNCTION bloom_citus_linkage(a_rel regclass, a_key name, a_signature name, b_rel regclass, b_key name, b_signature name, threshold float8, pairs name,
-        buckets integer DEFAULT NULL, within name[] DEFAULT NULL, verify name DEFAULT NULL, margin float8 DEFAULT NULL) RETURNS bigint
+        buckets integer DEFAULT NULL, within name[] DEFAULT NULL, verify name DEFAULT NULL, margin float8 DEFAULT NULL, one_to_one boolean DEFAULT false,
+        decisions regclass DEFAULT NULL) RETURNS bigint
     VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     a record;
     b record;
+    job jsonb;
     result text;
+    n_pairs bigint;
 BEGIN
+    IF one_to_one THEN
+        PERFORM @extschema@._bloom_citus_refuse('bloom_citus_linkage', 'one_to_one', 'Take all pairs, and call bloom_assign with the table of them.');
+    END IF;
+    PERFORM @extschema@._bloom_citus_check_arguments(threshold, buckets);
     SELECT * INTO a FROM @extschema@._bloom_citus_side(a_rel, a_key, a_signature, within || verify) AS s;
     SELECT * INTO b FROM @extschema@._bloom_citus_side(b_rel, b_key, b_signature, within || verify) AS s;
-    result := format('%s.%I', a.schema, pairs);
-    PERFORM @extschema@._bloom_citus_check_arguments(threshold, result, buckets);
-    RETURN @extschema@._bloom_citus_run(a.schema, result, COALESCE(buckets, @extschema@._bloom_citus_buckets(false)), a_rel, a.key_column, a.columns, b_rel, b.key_column, b.columns, NULL,
-        threshold, within, verify, margin);
+    result := @extschema@._bloom_citus_result(a.schema, pairs);
+    job := @extschema@._bloom_citus_job(threshold, within, verify, margin, a_rel, a_key, a_signature, b_rel, b_key, b_signature, NULL);
+    n_pairs := @extschema@._bloom_citus_run(job, result, buckets, a_rel, a, b_rel, b);
+    IF decisions IS NOT NULL THEN
+        n_pairs := n_pairs - @extschema@._bloom_citus_judge(job, result, decisions, a_rel, b_rel);
+    END IF;
+    RETURN n_pairs;
 END
 $$;
-COMMENT ON FUNCTION bloom_citus_linkage(regclass, name, name, regclass, name, name, float8, name, integer, name[], name, float8) IS
+COMMENT ON FUNCTION bloom_citus_linkage(regclass, name, name, regclass, name, name, float8, name, integer, name[], name, float8, boolean, regclass) IS
     'all pairs of a row of one distributed table and a row of another whose signatures are similar, as bloom_linkage gives them, in a distributed table of this name';

@@ -6,6 +6,9 @@
 #   citus_install      Citus into the private copy of PostgreSQL
 #   citus_start N      a coordinator and N workers: clusters coordinator, worker1, worker2, …, with both extensions in the database "citus"
 #   citus_use NAME     its database "citus"
+#
+# Nodes talk through sockets; with CITUS_TCP=1 by addresses of 127.0.0.0/8, which a network namespace of their own must give them. CITUS_CONF has more
+# settings of all nodes.
 
 # citus_available: prints why Citus cannot be tested here, and returns 1 then.
 citus_available() {
@@ -70,20 +73,26 @@ citus_build() {
 citus_start() {
     local name names=(coordinator) i
     for ((i = 1; i <= $1; i++)); do names+=("worker$i"); done
-    for name in "${names[@]}"; do
+    for ((i = 0; i <= $1; i++)); do
+        name=${names[i]}
+        [[ -z ${CITUS_TCP:-} ]] || CLUSTER_ADDRESS[$name]=127.0.0.$((i + 1))
         cluster_init "$name"
         cluster_conf "$name" "shared_preload_libraries = 'citus'" 'max_prepared_transactions = 100' 'max_connections = 200' 'max_worker_processes = 16' \
             'shared_buffers = 64MB' 'citus.shard_count = 8' 'citus.max_adaptive_executor_pool_size = 2' 'citus.enable_statistics_collection = off'
+        [[ -z ${CITUS_CONF:-} ]] || cluster_conf "$name" "$CITUS_CONF"
         cluster_start "$name"
         cluster_use "$name"
         createdb citus
         psql -XAtq -v ON_ERROR_STOP=1 -d citus -c 'CREATE EXTENSION citus'
     done
     citus_use coordinator
-    psql -XAtq -v ON_ERROR_STOP=1 -c "SELECT citus_set_coordinator_host('$SCRATCH/coordinator', 5432)" >/dev/null
-    for name in "${names[@]:1}"; do psql -XAtq -v ON_ERROR_STOP=1 -c "SELECT citus_add_node('$SCRATCH/$name', 5432)" >/dev/null; done
+    psql -XAtq -v ON_ERROR_STOP=1 -c "SELECT citus_set_coordinator_host('$(citus_host coordinator)', 5432)" >/dev/null
+    for name in "${names[@]:1}"; do psql -XAtq -v ON_ERROR_STOP=1 -c "SELECT citus_add_node('$(citus_host "$name")', 5432)" >/dev/null; done
     psql -XAtq -v ON_ERROR_STOP=1 -c 'CREATE EXTENSION bloom_ident' -c 'CREATE EXTENSION bloom_ident_citus'
 }
+
+# citus_host NAME: what the other nodes call it.
+citus_host() { echo "${CLUSTER_ADDRESS[$1]:-$SCRATCH/$1}"; }
 
 # citus_use NAME: its database.
 citus_use() {

@@ -22,6 +22,8 @@
 # clusters in it: see test-env.sh.
 
 CLUSTERS=()
+# By the name of a cluster: the address that it listens at besides its socket, which only those have that are told.
+declare -A CLUSTER_ADDRESS=()
 SCRATCH_OWNED=
 SCRATCH_KEEP=
 
@@ -190,7 +192,7 @@ cluster_start() {
     data=$(cluster_dir "$name")
     # On the command line, so that a copied postgresql.conf (standby) cannot win.
     as_server "$PGBIN/pg_ctl" start -w -t 60 -s -D "$data" -l "$SCRATCH/$name/log" \
-        -o "-c listen_addresses='' -c unix_socket_directories='$SCRATCH/$name' -c port=5432" \
+        -o "-c listen_addresses='${CLUSTER_ADDRESS[$name]:-}' -c unix_socket_directories='$SCRATCH/$name' -c port=5432" \
         2>"$SCRATCH/$name/pg_ctl.log" || {
         cat "$SCRATCH/$name/pg_ctl.log" >&2
         tail -n 30 "$SCRATCH/$name/log" >&2
