@@ -33,17 +33,31 @@ citus.max_adaptive_executor_pool_size = ${CITUS_POOL:-1}"
 citus_start "$workers"
 export PGOPTIONS='-c client_min_messages=warning'
 
+# ticks PID FIRST: two fields of /proc/PID/stat behind the name of the process: its own time is at 12 and 13, that of its children which have ended at 14 and 15.
+ticks() {
+    local line fields
+    { read -r line <"/proc/$1/stat"; } 2>/dev/null || line=') 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0'
+    read -ra fields <<<"${line##*) }"
+    ticks=$((fields[$2 - 1] + fields[$2]))
+}
 # cpu: hundredths of a second of processor time of each node so far.
 cpu() {
-    local name pid child ticks
+    local name pid child children ended sum ticks
     for name in "${names[@]}"; do
-        pid=$(head -n 1 "$(cluster_dir "$name")/postmaster.pid")
-        # What is behind the name of the process: its own time is at 12 and 13, that of its children which have ended at 14 and 15.
-        ticks=$(sed 's/^.*) //' "/proc/$pid/stat" | awk '{ print $14 + $15 }')
-        for child in $(cat "/proc/$pid/task/$pid/children"); do
-            ticks=$((ticks + $(sed 's/^.*) //' "/proc/$child/stat" 2>/dev/null | awk '{ n = $12 + $13 } END { print n + 0 }')))
+        read -r pid <"$(cluster_dir "$name")/postmaster.pid"
+        # A process that ends meanwhile would be counted twice, or not at all.
+        ended=-1 ticks=0
+        until ((ended == ticks)); do
+            ticks "$pid" 14
+            ended=$ticks sum=$ticks
+            read -ra children <"/proc/$pid/task/$pid/children"
+            for child in "${children[@]}"; do
+                ticks "$child" 12
+                sum=$((sum + ticks))
+            done
+            ticks "$pid" 14
         done
-        echo $((ticks * 100 / $(getconf CLK_TCK)))
+        echo "$sum"
     done
 }
 # total: the same of all nodes.

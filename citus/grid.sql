@@ -41,9 +41,13 @@ EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
     texts := ARRAY[message, detail, hint];
     FOR i IN 1..3 LOOP
-        texts[i] := replace(replace(texts[i], (parse_ident(rel_a))[2], job ->> 'a_rel'), COALESCE((parse_ident(rel_b))[2], ''), COALESCE(job ->> 'b_rel', ''));
+        texts[i] := replace(replace(texts[i], COALESCE((parse_ident(rel_a, false))[2], ''), COALESCE(job ->> 'a_rel', '')), COALESCE((parse_ident(rel_b, false))[2], ''), COALESCE(job ->> 'b_rel', ''));
     END LOOP;
-    RAISE EXCEPTION USING ERRCODE = code, MESSAGE = texts[1], DETAIL = texts[2], HINT = texts[3];
+    IF texts = ARRAY[message, detail, hint] THEN
+        RAISE;
+    END IF;
+    RAISE EXCEPTION USING ERRCODE = code, MESSAGE = texts[1], DETAIL = COALESCE(NULLIF(texts[2], ''), 'A cell of the grid has found that.'),
+        HINT = COALESCE(NULLIF(texts[3], ''), 'Call the function of bloom_ident with a copy of these rows to see more.');
 END
 $$;
 COMMENT ON FUNCTION _bloom_citus_cell(text, text, boolean, boolean, jsonb) IS 'the pairs of one cell of a grid, on the node that has it';
@@ -78,7 +82,7 @@ BEGIN
         SELECT count(*), sum(CASE WHEN c.j IS NULL THEN 1 ELSE 2 + c.of_a::integer + c.of_b::integer END) FILTER (WHERE c.n % cores = 1 % cores) INTO cells, busiest
             FROM @extschema@._bloom_citus_cells(buckets, is_of_one) AS c;
         CONTINUE WHEN cells < cores;
-        IF cells >= 3 * cores OR n_rows / (buckets + 1) < 100000 OR busiest <= 1.15 * buckets * buckets * CASE WHEN is_of_one THEN 1 ELSE 2 END / cores THEN
+        IF cells >= 3 * cores OR n_rows / (buckets + 1) < 100000 OR busiest <= 1.15 * buckets * buckets * (CASE WHEN is_of_one THEN 1 ELSE 2 END) / cores THEN
             RETURN buckets;
         END IF;
     END LOOP;
@@ -97,7 +101,11 @@ DECLARE
     part text := '';
 BEGIN
     PERFORM @extschema@._bloom_citus_check_table(rel);
-    PERFORM @extschema@._bloom_citus_column(rel, key), @extschema@._bloom_citus_column(rel, signature, true);
+    PERFORM @extschema@._bloom_citus_column(rel, key);
+    IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = rel AND attname = signature AND NOT attisdropped
+            AND atttypid = to_regtype(@extschema@._bloom_citus_schema() || '.minhash_bits')::oid) THEN
+        PERFORM @extschema@._bloom_citus_column(rel, signature, true);
+    END IF;
     PERFORM @extschema@._bloom_citus_column(rel, c) FROM unnest(others) AS c WHERE c IS NOT NULL;
     names := ARRAY[key, signature] || ARRAY(SELECT DISTINCT c FROM unnest(others) AS c WHERE c IS NOT NULL AND c NOT IN (key, signature));
     SELECT string_agg('r.' || quote_ident(c), ', ' ORDER BY n) INTO columns FROM unnest(names) WITH ORDINALITY AS u (c, n);
@@ -111,7 +119,7 @@ BEGIN
     cast_of_key := CASE WHEN key_type.has_order THEN format('::%s%s', key_type.shown, key_type.collation) ELSE '::text COLLATE "C"' END;
     SELECT format('pg_catalog.%I(r.%I)', f.proname, key) INTO hash_of_key FROM pg_opclass AS o JOIN pg_am AS m ON m.oid = o.opcmethod
         JOIN pg_amproc AS p ON p.amprocfamily = o.opcfamily AND p.amproclefttype = o.opcintype AND p.amprocrighttype = o.opcintype AND p.amprocnum = 1
-        JOIN pg_proc AS f ON f.oid = p.amproc WHERE m.amname = 'hash' AND o.opcdefault AND o.opcintype = key_type.oid;
+        JOIN pg_proc AS f ON f.oid = p.amproc WHERE m.amname = 'hash' AND o.opcdefault AND o.opcintype = key_type.oid AND f.proargtypes[0] = key_type.oid;
     hash_of_key := COALESCE(hash_of_key, format('pg_catalog.hashtext(r.%I::text)', key));
     -- About how many rows there are: of a large table from one page in a hundred. Whoever may not read them is refused here.
     IF citus_relation_size(rel) > 256 << 20 THEN
@@ -198,7 +206,7 @@ BEGIN
             CASE side WHEN 1 THEN a.hash_of_key ELSE b.hash_of_key END, buckets, of_bucket, job ->> CASE side WHEN 1 THEN 'a_sig' ELSE 'b_sig' END);
     END LOOP;
     RAISE DEBUG 'bloom_ident_citus: the cells are filled';
-    IF has_indexes AND COALESCE(current_setting('x.index', true), '') <> 'off' THEN
+    IF has_indexes THEN
         EXECUTE format('CREATE INDEX ON %s USING sigfile (%I)', sides[1], job ->> 'a_sig');
         EXECUTE format('CREATE INDEX ON %s USING sigfile (%I)', sides[2], job ->> 'b_sig');
     END IF;
@@ -241,8 +249,8 @@ BEGIN
             (job ->> 'margin')::float8, decisions, to_regclass('pg_temp.' || names[2]), (job ->> 'b_key')::name, (job ->> 'b_sig')::name;
     EXECUTE format('DELETE FROM %s AS p WHERE (p.a, p.b) IN (SELECT d.a, d.b FROM pg_temp.%I AS d)', pairs, names[3]);
     GET DIAGNOSTICS gone = ROW_COUNT;
-    EXECUTE format('DROP TABLE pg_temp.%I', names[3]);
-    EXECUTE format('DROP VIEW pg_temp.%I%s', names[1], CASE WHEN is_of_one THEN '' ELSE format(', pg_temp.%I', names[2]) END);
+    EXECUTE format('DROP TABLE %I', names[3]);
+    EXECUTE format('DROP VIEW %I%s', names[1], CASE WHEN is_of_one THEN '' ELSE format(', %I', names[2]) END);
     RETURN gone;
 END
 $$;

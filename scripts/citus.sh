@@ -5,6 +5,7 @@
 #
 #   citus_install      Citus into the private copy of PostgreSQL
 #   citus_start N      a coordinator and N workers: clusters coordinator, worker1, worker2, …, with both extensions in the database "citus"
+#   citus_add N        one more worker, workerN
 #   citus_use NAME     its database "citus"
 #
 # Nodes talk through sockets; with CITUS_TCP=1 by addresses of 127.0.0.0/8, which a network namespace of their own must give them. CITUS_CONF has more
@@ -71,24 +72,33 @@ citus_build() {
 
 # citus_start N: a coordinator and N workers, with both extensions in the database "citus" of each, which is the one in use afterwards.
 citus_start() {
-    local name names=(coordinator) i
-    for ((i = 1; i <= $1; i++)); do names+=("worker$i"); done
-    for ((i = 0; i <= $1; i++)); do
-        name=${names[i]}
-        [[ -z ${CITUS_TCP:-} ]] || CLUSTER_ADDRESS[$name]=127.0.0.$((i + 1))
-        cluster_init "$name"
-        cluster_conf "$name" "shared_preload_libraries = 'citus'" 'max_prepared_transactions = 100' 'max_connections = 200' 'max_worker_processes = 16' \
-            'shared_buffers = 64MB' 'citus.shard_count = 8' 'citus.max_adaptive_executor_pool_size = 2' 'citus.enable_statistics_collection = off'
-        [[ -z ${CITUS_CONF:-} ]] || cluster_conf "$name" "$CITUS_CONF"
-        cluster_start "$name"
-        cluster_use "$name"
-        createdb citus
-        psql -XAtq -v ON_ERROR_STOP=1 -d citus -c 'CREATE EXTENSION citus'
-    done
-    citus_use coordinator
+    local i
+    citus_node coordinator 1
     psql -XAtq -v ON_ERROR_STOP=1 -c "SELECT citus_set_coordinator_host('$(citus_host coordinator)', 5432)" >/dev/null
-    for name in "${names[@]:1}"; do psql -XAtq -v ON_ERROR_STOP=1 -c "SELECT citus_add_node('$(citus_host "$name")', 5432)" >/dev/null; done
+    for ((i = 1; i <= $1; i++)); do citus_add "$i"; done
     psql -XAtq -v ON_ERROR_STOP=1 -c 'CREATE EXTENSION bloom_ident' -c 'CREATE EXTENSION bloom_ident_citus'
+}
+
+# citus_add N: one more worker, workerN.
+citus_add() {
+    citus_node "worker$1" $(($1 + 1))
+    citus_use coordinator
+    psql -XAtq -v ON_ERROR_STOP=1 -c "SELECT citus_add_node('$(citus_host "worker$1")', 5432)" >/dev/null
+}
+
+# citus_node NAME N: a server with Citus, the N-th one.
+citus_node() {
+    [[ -z ${CITUS_TCP:-} ]] || CLUSTER_ADDRESS[$1]=127.0.0.$2
+    cluster_init "$1"
+    cluster_conf "$1" "shared_preload_libraries = 'citus'" 'max_prepared_transactions = 100' 'max_connections = 200' 'max_worker_processes = 16' 'wal_level = logical' \
+        'shared_buffers = 64MB' 'citus.shard_count = 8' 'citus.max_adaptive_executor_pool_size = 2' 'citus.enable_statistics_collection = off' \
+        "citus.local_hostname = '$(citus_host "$1")'"
+    [[ -z ${CITUS_CONF:-} ]] || cluster_conf "$1" "$CITUS_CONF"
+    cluster_start "$1"
+    cluster_use "$1"
+    createdb citus
+    citus_use "$1"
+    psql -XAtq -v ON_ERROR_STOP=1 -c 'CREATE EXTENSION citus'
 }
 
 # citus_host NAME: what the other nodes call it.

@@ -24,18 +24,32 @@ same() {
     [[ $wrong == 0 ]] || die "$3: $wrong pairs are otherwise"
 }
 
-citus_start 2
+citus_start 1
 sql -c "CREATE TABLE plain (id text, entity text, ${fields//,/ text, } text)" -c "\\copy plain FROM '$SCRATCH/people.csv' (FORMAT csv, HEADER)" \
-    -c "ALTER TABLE plain ADD n serial PRIMARY KEY, ADD sig bloom GENERATED ALWAYS AS (bloom_signature(given_name || surname || dob)) STORED" \
-    -c 'CREATE TABLE person AS TABLE plain' -c "SELECT create_distributed_table('person', 'n')" >/dev/null
+    -c "ALTER TABLE plain ADD n serial PRIMARY KEY, ADD sig bloom GENERATED ALWAYS AS (bloom_signature(given_name || surname || dob)) STORED"
 for threshold in 0.95 0.9 0.8; do
-    sql -c "DROP TABLE IF EXISTS truth" -c "CREATE TABLE truth AS SELECT * FROM bloom_duplicates('plain', 'n', 'sig', $threshold)"
-    for buckets in 1 2 3 6 NULL; do
-        sql -c 'DROP TABLE IF EXISTS found' -c "SELECT bloom_citus_duplicates('person', 'n', 'sig', $threshold, 'found', $buckets)" >/dev/null
-        same found truth "threshold $threshold, $buckets buckets"
-    done
-    say "threshold $threshold: $(sql -c 'SELECT count(*) FROM truth') pairs"
+    sql -c "CREATE TABLE truth_${threshold#0.} AS SELECT * FROM bloom_duplicates('plain', 'n', 'sig', $threshold)"
 done
+# spread: table person over all workers that there are.
+spread() { sql -c 'DROP TABLE IF EXISTS person' -c 'CREATE TABLE person AS TABLE plain' -c "SELECT create_distributed_table('person', 'n')" >/dev/null; }
+# found THRESHOLD BUCKETS
+found() {
+    sql -c 'DROP TABLE IF EXISTS found' -c "SELECT bloom_citus_duplicates('person', 'n', 'sig', $1, 'found', $2)" >/dev/null
+    same found "truth_${1#0.}" "$workers workers, threshold $1, $2 buckets"
+}
+for workers in 1 2 3 4 5; do
+    ((workers == 1)) || citus_add "$workers"
+    case $workers in
+        1) jobs='0.95,1 0.9,NULL 0.8,3' ;;
+        2) jobs='0.95,2 0.95,5 0.9,3 0.9,6 0.8,1 0.8,4' ;;
+        3) jobs='0.95,NULL 0.95,4 0.9,1 0.9,2 0.9,5 0.8,6' ;;
+        4) continue ;;
+        5) jobs='0.9,NULL 0.9,4' ;;
+    esac
+    spread
+    for job in $jobs; do found "${job%,*}" "${job#*,}"; done
+done
+say "1 to 5 workers and 1 to 6 buckets: $(sql -c 'SELECT (SELECT count(*) FROM truth_95), (SELECT count(*) FROM truth_9), (SELECT count(*) FROM truth_8)' -F ', ') pairs from .95, .9 and .8 on"
 
 # Two tables; keys of other types, and columns with odd names, in another schema; missing signatures; many that are equal.
 sql -c 'CREATE TABLE left_plain AS SELECT * FROM plain WHERE n % 2 = 0' -c 'CREATE TABLE right_plain AS SELECT * FROM plain WHERE n % 2 = 1' \
@@ -64,6 +78,47 @@ say "keys of type uuid, missing and equal signatures, within a city: $(sql -c 'S
 # The pairs are taken as they are.
 sql -c "SELECT count(*) FROM bloom_clusters('found'::regclass, 0.8)" >/dev/null
 
+# Keys of other types: their text and their order are those of the session that asks, and not those of the workers.
+sql >/dev/null <<'SQL'
+CREATE TABLE dated_plain AS SELECT date '1000-01-01' + n AS day, (n::text || '.50')::numeric AS number, CASE WHEN n % 5 > 0 THEN sig END AS sig, given_name AS cell FROM plain WHERE n <= 1000;
+CREATE TABLE dated AS TABLE dated_plain;
+SELECT create_distributed_table('dated', 'number');
+SET DateStyle = 'German';
+SELECT bloom_citus_duplicates('dated', 'day', 'sig', 0.8, 'days', 3, '{cell}');
+CREATE TABLE days_truth AS SELECT * FROM bloom_duplicates('dated_plain', 'day', 'sig', 0.8, '{cell}');
+SELECT bloom_citus_duplicates('dated', 'number', 'sig', 0.8, 'numbers', 2);
+CREATE TABLE numbers_truth AS SELECT * FROM bloom_duplicates('dated_plain', 'number', 'sig', 0.8);
+SELECT bloom_citus_linkage('dated', 'day', 'sig', 'dated', 'number', 'sig', 0.8, 'sides', 2);
+CREATE TABLE sides_truth AS SELECT * FROM bloom_linkage('dated_plain', 'day', 'sig', 'dated_plain', 'number', 'sig', 0.8);
+SQL
+for of in days numbers sides; do same "$of" "${of}_truth" "keys of other types, $of"; done
+
+# Sketches, and pairs by their tokens.
+sql >/dev/null <<'SQL'
+CREATE TABLE message_plain AS SELECT n, tokens, minhash_bits(tokens, 128) AS bits FROM (
+    SELECT n, ARRAY[given_name, surname, street, city, postcode, email] AS tokens FROM plain WHERE n <= 1000 AND given_name || surname || street || city || postcode || email IS NOT NULL) AS p;
+CREATE TABLE message AS TABLE message_plain;
+SELECT create_distributed_table('message', 'n');
+SELECT bloom_citus_duplicates('message', 'n', 'bits', 0.5, 'messages', 3, verify => 'tokens', margin => 0.2);
+CREATE TABLE messages_truth AS SELECT * FROM bloom_duplicates('message_plain', 'n', 'bits', 0.5, verify => 'tokens', margin => 0.2);
+SQL
+same messages messages_truth 'tokens'
+say "by their tokens: $(sql -c 'SELECT count(*) FROM messages_truth') pairs"
+
+# What is decided: different pairs stay away, also those of linkages, and the others come again if a record has changed since.
+sql >/dev/null <<'SQL'
+SELECT bloom_decisions_create('decided');
+INSERT INTO decided (a, b, decision, who, at) SELECT CASE WHEN i % 2 = 0 THEN a ELSE b END, CASE WHEN i % 2 = 0 THEN b ELSE a END, (ARRAY['same', 'different', 'unsure'])[1 + i % 3], 'me', now()
+    FROM (SELECT *, row_number() OVER (ORDER BY a, b)::integer AS i FROM truth_8) AS t WHERE i <= 60;
+INSERT INTO decided (a, b, decision, who, at) SELECT a, b, 'same', 'me', now() + interval '1 day' FROM decided WHERE decision = 'different' LIMIT 5;
+INSERT INTO decided (a, b, decision, who, at) VALUES ('1', 'nobody', 'different', 'me', now());
+SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.8, 'open', decisions => 'decided');
+CREATE TABLE open_truth AS SELECT * FROM bloom_duplicates('plain', 'n', 'sig', 0.8, decisions => 'decided');
+SQL
+same open open_truth 'decisions'
+[[ $(sql -c "SELECT (SELECT count(*) FROM open) < (SELECT count(*) FROM truth_8)") == t ]] || die 'decisions: nothing was left out'
+say "decisions leave out $(sql -c 'SELECT (SELECT count(*) FROM truth_8) - (SELECT count(*) FROM open)') pairs"
+
 # refused SQLSTATE STATEMENT
 refused() {
     local state
@@ -79,29 +134,43 @@ refused 42703 "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'none', 
 refused 22023 "SELECT bloom_citus_duplicates('person', 'n', 'sig', 90, 'none')"
 refused 22023 "SELECT bloom_citus_duplicates('person', 'n', 'sig', NULL, 'none')"
 refused 22023 "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'none', 0)"
+refused 22023 "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'none', 65)"
+refused 0A000 "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'none', new => 'plain')"
+refused 0A000 "SELECT bloom_citus_linkage('person', 'n', 'sig', 'person', 'n', 'sig', 0.9, 'none', one_to_one => true)"
+refused 42809 "SELECT bloom_citus_linkage('person', 'n', 'sig', 'plain', 'n', 'sig', 0.9, 'none')"
 refused 22004 "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, NULL)"
 refused 22004 "SELECT bloom_citus_duplicates(NULL, 'n', 'sig', 0.9, 'none')"
 refused 42P07 "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'found')"
 refused 21000 "SELECT bloom_citus_duplicates('person', 'entity', 'sig', 0.9, 'none')"
+# Errors of cells name what the user knows.
+told=$(psql -XAtq -c "SELECT bloom_citus_duplicates('person', 'entity', 'sig', 0.9, 'none')" 2>&1) || true
+grep -q 'HINT:  Name a column whose values are unique, instead of "entity".' <<<"$told" && ! grep -qE '^(ERROR|DETAIL|HINT):.*_bloom_citus_' <<<"$told" || die "an error of a cell: $told"
+# A shard, a worker, a disk that are not as they should be, and a table that is not stored in rows.
+sql -c 'CREATE TABLE narrow AS SELECT n, sig FROM plain WHERE n < 100' -c "SELECT create_distributed_table('narrow', 'n', shard_count => 3)" >/dev/null
+shard=$(sql -c "SELECT format('%s %s', nodename, shard_name) FROM citus_shards WHERE table_name = 'narrow'::regclass ORDER BY shardid LIMIT 1")
+citus_use "$(basename "${shard% *}")"
+PGOPTIONS="$PGOPTIONS -c citus.enable_manual_changes_to_shards=on" sql -c "ALTER TABLE ${shard#* } DROP sig"
+citus_use coordinator
+refused 42703 "SELECT bloom_citus_duplicates('narrow', 'n', 'sig', 0.9, 'none')"
+sql -c 'CREATE EXTENSION IF NOT EXISTS citus_columnar' -c 'CREATE TABLE columns_first (n integer, sig bloom) USING columnar' -c "SELECT create_distributed_table('columns_first', 'n')" >/dev/null
+refused 0A000 "SELECT bloom_citus_duplicates('columns_first', 'n', 'sig', 0.9, 'none')"
+citus_use worker2
+sql -c 'SET citus.enable_ddl_propagation = off' -c 'DROP EXTENSION bloom_ident_citus'
+citus_use coordinator
+told=$(psql -XAtq -c "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'none')" 2>&1) || true
+grep -q "bloom_ident of node $(citus_host worker2):5432 is another one" <<<"$told" || die "a worker without the extension: $told"
+citus_use worker2
+sql -c 'SET citus.enable_ddl_propagation = off' -c 'CREATE EXTENSION bloom_ident_citus'
+sql -c "CREATE OR REPLACE FUNCTION citus_local_disk_space_stats(OUT available_disk_size bigint, OUT total_disk_size bigint) LANGUAGE sql AS 'SELECT 1000::bigint, 2000::bigint'"
+citus_use coordinator
+told=$(psql -XAtq -c "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'none')" 2>&1) || true
+grep -q "node $(citus_host worker2):5432 has too little space" <<<"$told" || die "a full disk: $told"
 # Nobody's code runs as whoever asks: that of a domain, a type of somebody's own that is called like ours.
 sql -c 'CREATE DOMAIN checked AS integer CHECK (VALUE > 0)' -c 'CREATE SCHEMA false_one' -c 'CREATE DOMAIN false_one.bloom AS public.bloom' \
     -c 'CREATE TABLE of_others AS SELECT n::checked AS n, n AS number, city, sig::false_one.bloom AS other, sig FROM plain LIMIT 9' -c "SELECT create_distributed_table('of_others', 'number')" >/dev/null
 refused 0A000 "SELECT bloom_citus_duplicates('of_others', 'n', 'sig', 0.9, 'none')"
 refused 0A000 "SELECT bloom_citus_duplicates('of_others', 'number', 'sig', 0.9, 'none', 2, '{city,n}')"
 refused 42804 "SELECT bloom_citus_duplicates('of_others', 'number', 'other', 0.9, 'none')"
-# Whoever may not read the table learns nothing, and nothing stays of what has failed, or was taken back.
-sql -c 'CREATE ROLE stranger LOGIN' -c 'GRANT CREATE ON SCHEMA public TO stranger'
-refused 42501 "SET ROLE stranger; SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'none')"
-sql -c 'BEGIN' -c "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'none', 2)" -c ROLLBACK >/dev/null
-refused 57014 "SET statement_timeout = 300; SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.3, 'none', 2)"
-left=$(for node in coordinator worker1 worker2; do
-    citus_use "$node"
-    sql -c "SELECT relname FROM pg_class WHERE relname ~ '^(_bloom_citus|none)'"
-done)
-[[ -z $left ]] || die "tables are left: $left"
-citus_use coordinator
-say 'what cannot be is refused, and leaves nothing'
-
 # The reference has the functions as they are declared, and each has a comment.
 missing=$(sql -c "SELECT proname || '(' || replace(replace(regexp_replace(regexp_replace(pg_get_function_arguments(p.oid), ', OUT .*', ''), '::(text|name|regclass|integer|bigint|jsonb|double precision)(\[\])?', '', 'g'), ' DEFAULT ', ' = '), 'double precision', 'float8') || ')'
     FROM pg_proc AS p WHERE proname LIKE 'bloom\_citus\_%'" | while read -r signature; do grep -qF "\`$signature\`" "$ROOT/docs/reference.md" || echo "$signature"; done)
