@@ -50,7 +50,8 @@ cpu() {
         until ((ended == ticks)); do
             ticks "$pid" 14
             ended=$ticks sum=$ticks
-            read -ra children <"/proc/$pid/task/$pid/children"
+            # There is no newline behind it.
+            read -ra children <"/proc/$pid/task/$pid/children" || true
             for child in "${children[@]}"; do
                 ticks "$child" 12
                 sum=$((sum + ticks))
@@ -67,9 +68,9 @@ moved() { [[ -z ${CITUS_TCP:-} ]] || sed -n 's/^ *lo: *\([0-9]*\).*/\1/p' /proc/
 
 # grid ROWS THRESHOLD BUCKETS: the line of the table; the seconds of one node are in $alone.
 grid() {
-    local before at stages=() bytes buckets=$3 pairs line
+    local before after at stages=() bytes buckets=$3 pairs='' line
     sql -c 'DROP TABLE IF EXISTS found'
-    buckets=$(sql -c "SELECT COALESCE($3, _bloom_citus_buckets(true))")
+    buckets=$(sql -c "SELECT COALESCE($3, _bloom_citus_buckets(true, $1))")
     mapfile -t before < <(cpu)
     bytes=$(moved)
     at=$(total)
@@ -83,11 +84,12 @@ grid() {
     [[ $pairs == "$expected" ]] || die "the grid has $pairs pairs, and one node $expected"
     stages+=($(($(total) - at)))
     bytes=$(($(moved) - bytes))
-    cpu | awk -v before="${before[*]}" -v stages="${stages[*]}" -v alone="$alone" -v bytes="$bytes" -v rows="$1" -v threshold="$2" -v buckets="$buckets" '
+    mapfile -t after < <(cpu)
+    printf '%s\n' "${after[@]}" | awk -v before="${before[*]}" -v stages="${stages[*]}" -v alone="$alone" -v bytes="$bytes" -v rows="$1" -v threshold="$2" -v buckets="$buckets" '
         { split(before, b, " "); used[NR] = $1 - b[NR]; all += used[NR]; if (NR > 1) { sum += used[NR]; if (used[NR] > most) most = used[NR] } }
         END { split(stages, s, " ")
             printf "| %d | %s | %d | %.1f | %.1f (%.1f; %.1f, %.1f, %.1f) | %.2f | %s | %.2f |\n", rows, threshold, buckets, alone / 100, all / 100, (used[1]) / 100, s[1] / 100, s[2] / 100, s[3] / 100,
-                all / alone, bytes > 0 ? sprintf("%.1f", bytes / rows / buckets) : "-", most / (sum / (NR - 1)) }'
+                all / alone, (bytes > 0 ? sprintf("%.1f", bytes / rows / buckets) : "-"), most / (sum / (NR - 1)) }'
 }
 
 echo "a coordinator and $workers workers, ${CITUS_POOL:-1} connections to each"

@@ -4,10 +4,11 @@
 
 -- The pairs of a cell, on the node that has it: of a row of each of two tables, which are shards, by their own names, and of two rows of one of them, if that is
 -- asked for. It has the rights of whoever asks, who can read no more by it than without it. Keys become text in the way of the session that asks, whose settings
--- workers do not know. Errors name the tables of the job, and not those of the cell.
+-- workers do not know. Errors name the tables of the job, and not those of the cell. Other cells have the other cores.
 CREATE FUNCTION _bloom_citus_cell(rel_a text, rel_b text, of_a boolean, of_b boolean, job jsonb, OUT a text, OUT b text, OUT similarity float8)
     RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-    SET DateStyle = 'ISO' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET bytea_output = 'hex' SET extra_float_digits = 1 AS $$
+    SET DateStyle = 'ISO' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET bytea_output = 'hex' SET extra_float_digits = 1
+    SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
     schema text := @extschema@._bloom_citus_schema();
     threshold float8 := job ->> 'threshold';

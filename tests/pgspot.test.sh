@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# pgspot, which looks for names in extension scripts that somebody else's objects could be found by, finds in sql/ what tests/pgspot/exceptions.txt names, and
-# nothing else. --list prints them all, in the form of that file.
+# pgspot, which looks for names in extension scripts that somebody else's objects could be found by, finds in sql/ and in the script of bloom_ident_citus what
+# tests/pgspot/exceptions.txt names, and nothing else. --list prints them all, in the form of that file.
 
 # shellcheck source=scripts/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
@@ -8,6 +8,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
 source "$ROOT/scripts/packages.sh"
 # shellcheck source=scripts/venv.sh
 source "$ROOT/scripts/venv.sh"
+# shellcheck source=scripts/cargo.sh
+source "$ROOT/scripts/cargo.sh"
 
 need_venv pgspot
 
@@ -28,7 +30,9 @@ findings() {
         END { if (told == "" || told != found) print "pgspot tells of " told " findings, " found " are read" }' "$1" -
 }
 
-for script in "$ROOT"/sql/*.sql; do
+mkdir -p "$ROOT/target/pgspot/citus"
+place_citus_script "$ROOT/target/pgspot/citus"
+for script in "$ROOT"/sql/*.sql "$ROOT"/target/pgspot/citus/*.sql; do
     # Its exit status says whether it has found anything.
     { "$venv/bin/pgspot" "$script" 2>&1 || true; } | findings "$script"
 done | sort >"$ROOT/target/pgspot/findings"
