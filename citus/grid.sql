@@ -4,11 +4,10 @@
 
 -- The pairs of a cell, on the node that has it: of a row of each of two tables, which are shards, by their own names, and of two rows of one of them, if that is
 -- asked for. It has the rights of whoever asks, who can read no more by it than without it. Keys become text in the way of the session that asks, whose settings
--- workers do not know. Errors name the tables of the job, and not those of the cell. Other cells have the other cores.
+-- workers do not know. Errors name the tables of the job, and not those of the cell.
 CREATE FUNCTION _bloom_citus_cell(rel_a text, rel_b text, of_a boolean, of_b boolean, job jsonb, OUT a text, OUT b text, OUT similarity float8)
     RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-    SET DateStyle = 'ISO' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET bytea_output = 'hex' SET extra_float_digits = 1
-    SET max_parallel_workers_per_gather = 0 AS $$
+    SET DateStyle = 'ISO' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET bytea_output = 'hex' SET extra_float_digits = 1 AS $$
 DECLARE
     schema text := @extschema@._bloom_citus_schema();
     threshold float8 := job ->> 'threshold';
@@ -27,6 +26,10 @@ DECLARE
 BEGIN
     PERFORM set_config(s.key, s.value, true) FROM jsonb_each_text(job -> 'settings') AS s
         WHERE s.key IN ('DateStyle', 'IntervalStyle', 'TimeZone', 'bytea_output', 'extra_float_digits');
+    IF (job ->> 'is_alone')::boolean THEN
+        -- Other cells have the other cores. It holds for the rest of the transaction on this worker.
+        PERFORM set_config('max_parallel_workers_per_gather', '0', true);
+    END IF;
     IF of_a THEN
         RETURN QUERY EXECUTE own USING rel_a, (job ->> 'a_key')::name, (job ->> 'a_sig')::name, threshold, within, verify, margin;
     END IF;
@@ -152,7 +155,8 @@ DECLARE
     is_of_one boolean := b_rel IS NULL;
     n_rows bigint := a.n_rows + CASE WHEN b_rel IS NULL THEN 0 ELSE b.n_rows END;
     bytes float8 := a.bytes + CASE WHEN b_rel IS NULL THEN 0 ELSE b.bytes END;
-    buckets integer := COALESCE(given, @extschema@._bloom_citus_buckets(b_rel IS NULL, n_rows));
+    enough integer := @extschema@._bloom_citus_buckets(b_rel IS NULL, n_rows);
+    buckets integer := COALESCE(given, enough);
     -- Rows of most groups are compared without an index.
     has_indexes boolean := jsonb_typeof(job -> 'within') = 'null';
     grid text := '_bloom_citus_' || left(md5(random()::text || clock_timestamp()), 12);
@@ -167,6 +171,8 @@ DECLARE
     n_pairs bigint;
 BEGIN
     SELECT count(*) INTO cells FROM @extschema@._bloom_citus_cells(buckets, is_of_one);
+    -- With fewer cells than cores the jobs of cells may take parallel workers.
+    job := job || jsonb_build_object('is_alone', buckets >= enough);
     -- A row goes to so many cells: as bytes to a file of its node and to one of the cell's, to the table there, and to its index.
     PERFORM @extschema@._bloom_citus_check_disk((CASE WHEN NOT is_of_one THEN buckets WHEN buckets < 3 THEN 1 ELSE buckets - 1 END * (4 * bytes + 90 * n_rows))::bigint);
     WHILE EXISTS (SELECT FROM pg_attribute WHERE attrelid IN (a_rel, b_rel) AND attname = place) LOOP
