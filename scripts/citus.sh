@@ -46,8 +46,8 @@ citus_build() {
     (
         unset MAKEFLAGS MAKELEVEL MFLAGS GNUMAKEFLAGS CFLAGS CPPFLAGS LDFLAGS
         cd "$work"
-        # Newer minor releases declare this function themselves, and Citus has a static one.
-        ! grep -qs have_createdb_privilege "$("$PG_CONFIG" --includedir-server)/commands/dbcommands.h" || sed -i 's/^have_createdb_privilege(void)/citus_have_createdb_privilege(void)/; s/#define have_createdb_privilege() .*/#define have_createdb_privilege() citus_have_createdb_privilege()/' \
+        # Newer minor releases of 15 declare this function themselves, and Citus has a static one, which its code for 16 and 17 has not.
+        ! grep -qs have_createdb_privilege "$("$PG_CONFIG" --includedir-server)/commands/dbcommands.h" || sed -i 's/^have_createdb_privilege(void)/citus_have_createdb_privilege(void)/' \
             src/include/pg_version_compat.h
         # The headers of the server say what it was built with, and nothing here compresses columns.
         grep -rl HAVE_LIBZSTD src/backend/columnar | xargs sed -i 's/\bHAVE_LIBZSTD\b/HAVE_CITUS_LIBZSTD/'

@@ -117,6 +117,24 @@ CREATE TABLE open_truth AS SELECT * FROM bloom_duplicates('plain', 'n', 'sig', 0
 SQL
 same open open_truth 'decisions'
 [[ $(sql -c "SELECT (SELECT count(*) FROM open) < (SELECT count(*) FROM truth_8)") == t ]] || die 'decisions: nothing was left out'
+# A decision that holds as long as both records are alike in some columns, about a table and about two.
+sql >/dev/null <<'SQL'
+SELECT bloom_decisions_create('hashed');
+INSERT INTO hashed (a, b, decision, who, at, hash) SELECT t.a, t.b, 'different', 'me', now(), x.hash || ' ' || y.hash FROM truth_8 AS t
+    JOIN bloom_record_hash('plain', 'n', '{city}') AS x ON x.key = t.a JOIN bloom_record_hash('plain', 'n', '{city}') AS y ON y.key = t.b;
+SELECT bloom_decisions_create('of_two');
+INSERT INTO of_two (a, b, decision, who, at) SELECT a, b, 'different', 'me', now() FROM truth WHERE b::integer % 3 = 0;
+UPDATE plain SET city = 'elsewhere' WHERE n % 5 = 0;
+UPDATE person SET city = 'elsewhere' WHERE n % 5 = 0;
+SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.8, 'changed', decisions => 'hashed');
+CREATE TABLE changed_truth AS SELECT * FROM bloom_duplicates('plain', 'n', 'sig', 0.8, decisions => 'hashed');
+SELECT bloom_citus_linkage('left_side', 'id', 'sig', 'right_side', 'n', 'sig', 0.8, 'linked', 2, decisions => 'of_two');
+CREATE TABLE linked_truth AS SELECT * FROM bloom_linkage('left_plain', 'id', 'sig', 'right_plain', 'n', 'sig', 0.8, decisions => 'of_two');
+SQL
+same changed changed_truth 'decisions about records that have changed'
+same linked linked_truth 'decisions about two tables'
+[[ $(sql -c 'SELECT (SELECT count(*) FROM changed) BETWEEN 1 AND (SELECT count(*) FROM truth_8) - 1') == t ]] || die 'decisions: all or none of the records have changed'
+[[ $(sql -c 'SELECT (SELECT count(*) FROM linked) < (SELECT count(*) FROM truth)') == t ]] || die 'decisions about two tables: nothing was left out'
 say "decisions leave out $(sql -c 'SELECT (SELECT count(*) FROM truth_8) - (SELECT count(*) FROM open)') pairs"
 
 # refused SQLSTATE STATEMENT
