@@ -100,8 +100,6 @@ CREATE FUNCTION _bloom_citus_side(rel regclass, key name, signature name, others
         OUT n_rows bigint, OUT bytes float8) STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     names name[];
-    key_type record;
-    hash text;
     part text := '';
 BEGIN
     PERFORM @extschema@._bloom_citus_check_table(rel);
@@ -115,16 +113,7 @@ BEGIN
     SELECT string_agg('r.' || quote_ident(c), ', ' ORDER BY n) INTO columns FROM unnest(names) WITH ORDINALITY AS u (c, n);
     PERFORM @extschema@._bloom_citus_check_shards(rel, names);
     SELECT quote_ident(n.nspname) INTO schema FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = rel;
-    -- Its order, by which the lesser one of two keys comes first, and its hash, which equal keys have in common.
-    SELECT t.oid, format_type(t.oid, a.atttypmod) AS shown, t.typtype IN ('e', 'r', 'm') OR t.typname = 'varchar' OR t.typelem <> 0 OR EXISTS (
-            SELECT FROM pg_opclass AS o JOIN pg_am AS m ON m.oid = o.opcmethod WHERE m.amname = 'btree' AND o.opcdefault AND o.opcintype = t.oid) AS has_order,
-            (SELECT format(' COLLATE %I.%I', n.nspname, c.collname) FROM pg_collation AS c JOIN pg_namespace AS n ON n.oid = c.collnamespace WHERE c.oid = a.attcollation) AS collation
-        INTO key_type FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid WHERE a.attrelid = rel AND a.attname = key;
-    cast_of_key := CASE WHEN key_type.has_order THEN format('::%s%s', key_type.shown, key_type.collation) ELSE '::text COLLATE "C"' END;
-    SELECT format('pg_catalog.%I(r.%I)', f.proname, key) INTO hash_of_key FROM pg_opclass AS o JOIN pg_am AS m ON m.oid = o.opcmethod
-        JOIN pg_amproc AS p ON p.amprocfamily = o.opcfamily AND p.amproclefttype = o.opcintype AND p.amprocrighttype = o.opcintype AND p.amprocnum = 1
-        JOIN pg_proc AS f ON f.oid = p.amproc WHERE m.amname = 'hash' AND o.opcdefault AND o.opcintype = key_type.oid AND f.proargtypes[0] = key_type.oid;
-    hash_of_key := COALESCE(hash_of_key, format('pg_catalog.hashtext(r.%I::text)', key));
+    SELECT k.cast_of_key, k.hash_of_key INTO cast_of_key, hash_of_key FROM @extschema@._bloom_citus_key(rel, key) AS k;
     -- About how many rows there are: of a large table from one page in a hundred. Whoever may not read them is refused here.
     IF citus_relation_size(rel) > 256 << 20 THEN
         part := ' TABLESAMPLE SYSTEM (1)';
@@ -181,26 +170,14 @@ BEGIN
     EXECUTE format('CREATE UNLOGGED TABLE %s (cell integer, rel_a text, rel_b text, of_a boolean, of_b boolean)', cell);
     EXECUTE format('CREATE UNLOGGED TABLE %s AS SELECT 0 AS %I, %s FROM %s AS r WITH NO DATA', sides[1], place, a.columns, a_rel);
     EXECUTE format('CREATE UNLOGGED TABLE %s AS SELECT 0 AS %I, %s FROM %s AS r WITH NO DATA', sides[2], place, b.columns, COALESCE(b_rel, a_rel));
-    EXECUTE format('CREATE TABLE %s (a text NOT NULL, b text NOT NULL, similarity float8 NOT NULL)', pairs);
     PERFORM create_distributed_table(cell::regclass, 'cell', shard_count => cells, colocate_with => 'none');
     PERFORM create_distributed_table(t::regclass, place, colocate_with => cell) FROM unnest(sides) AS t;
-    IF octet_length(pairs) > 48 THEN
-        -- Names of its shards may be cut off alike, and Citus would wait for itself.
-        PERFORM set_config('citus.multi_shard_modify_mode', 'sequential', true);
-    END IF;
-    PERFORM create_distributed_table(pairs::regclass, 'a', colocate_with => 'none');
+    PERFORM @extschema@._bloom_citus_create_pairs(pairs, 'similarity float8 NOT NULL');
     PERFORM set_config('citus.multi_shard_modify_mode', mode, true);
-    -- A value of column cell for each shard.
-    SELECT array_agg(k.key ORDER BY s.shardminvalue::integer) INTO keys FROM pg_dist_shard AS s JOIN (
-        SELECT get_shard_id_for_distribution_column(cell::regclass, n) AS shardid, min(n) AS key FROM generate_series(0, 100 * cells) AS n GROUP BY 1) AS k USING (shardid);
-    IF cardinality(keys) IS DISTINCT FROM cells THEN
-        RAISE EXCEPTION USING ERRCODE = 'XX000', MESSAGE = format('%s of %s cells have no value', cells - COALESCE(cardinality(keys), 0), cells);
-    END IF;
+    keys := @extschema@._bloom_citus_values(cell::regclass);
     EXECUTE format('INSERT INTO %s SELECT * FROM unnest($1::integer[], $2::text[], $3::text[], $4::boolean[], $5::boolean[])', cell) USING keys,
-        (SELECT array_agg(format('%s.%I', a.schema, grid || '_a_' || shardid) ORDER BY shardminvalue::integer) FROM pg_dist_shard WHERE logicalrelid = sides[1]::regclass),
-        (SELECT array_agg(CASE WHEN c.j IS NOT NULL THEN format('%s.%I', a.schema, grid || '_b_' || s.shardid) END ORDER BY s.n) FROM (
-            SELECT shardid, row_number() OVER (ORDER BY shardminvalue::integer) AS n FROM pg_dist_shard WHERE logicalrelid = sides[2]::regclass) AS s
-            JOIN @extschema@._bloom_citus_cells(buckets, is_of_one) AS c USING (n)),
+        @extschema@._bloom_citus_shards(sides[1]::regclass), (SELECT array_agg(CASE WHEN c.j IS NOT NULL THEN s.name END ORDER BY s.n)
+            FROM unnest(@extschema@._bloom_citus_shards(sides[2]::regclass)) WITH ORDINALITY AS s (name, n) JOIN @extschema@._bloom_citus_cells(buckets, is_of_one) AS c USING (n)),
         (SELECT array_agg(c.of_a ORDER BY c.n) FROM @extschema@._bloom_citus_cells(buckets, is_of_one) AS c),
         (SELECT array_agg(c.of_b ORDER BY c.n) FROM @extschema@._bloom_citus_cells(buckets, is_of_one) AS c);
     FOR side IN 1..2 LOOP

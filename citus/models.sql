@@ -4,33 +4,6 @@
 -- A cell is a shard of each of the job's tables, all on one node, where functions take them by their own names. A record is known by its cell and its tid there, in 64
 -- bits, and keys and pairs travel many to a row, which takes a third of the time that rows of their own would.
 
-CREATE FUNCTION _bloom_citus_check_pairs(pairs text) RETURNS void STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    IF pairs IS NULL THEN
-        RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'argument "pairs" must not be null';
-    ELSIF to_regclass(pairs) IS NOT NULL THEN
-        RAISE EXCEPTION USING ERRCODE = '42P07', MESSAGE = format('relation "%s" already exists', pairs), HINT = 'Give the pairs another name, or drop it.';
-    END IF;
-END
-$$;
-COMMENT ON FUNCTION _bloom_citus_check_pairs(text) IS 'an error if a table of pairs cannot have this name';
-
--- A value of the distribution column, an integer, for each shard of a table, in the order of the shards' ranges.
-CREATE FUNCTION _bloom_citus_cells(rel regclass) RETURNS integer[] VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    cells integer := (SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = rel);
-    keys integer[];
-BEGIN
-    SELECT array_agg(k.key ORDER BY s.shardminvalue::integer) INTO keys FROM pg_dist_shard AS s JOIN (
-        SELECT get_shard_id_for_distribution_column(rel, n) AS shardid, min(n) AS key FROM generate_series(0, 100 * cells) AS n GROUP BY 1) AS k USING (shardid);
-    IF cardinality(keys) IS DISTINCT FROM cells THEN
-        RAISE EXCEPTION USING ERRCODE = 'XX000', MESSAGE = format('%s of %s cells have no value', cells - COALESCE(cardinality(keys), 0), cells);
-    END IF;
-    RETURN keys;
-END
-$$;
-COMMENT ON FUNCTION _bloom_citus_cells(regclass) IS 'a value of the distribution column for each shard';
-
 -- The texts of columns as models compare them, whatever the settings of the session that reads them are: SQL, for a row "r".
 CREATE FUNCTION _bloom_citus_model_texts(rel regclass, fields text[]) RETURNS text STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -99,8 +72,9 @@ END
 $$;
 COMMENT ON FUNCTION _bloom_citus_model_blocks(text, integer[], integer[]) IS 'the pairs of the blocks of a cell, for the cells of their first records';
 
--- The pairs of a cell, each once, by their first record, which goes with them to the cell of the second one: (cell, id, texts, b, found).
-CREATE FUNCTION _bloom_citus_model_pairs(number integer, of_pairs text, of_records text, cells integer[]) RETURNS SETOF record
+-- The pairs of a cell, each once, by their first record, which goes with them to the cell of the second one.
+CREATE FUNCTION _bloom_citus_model_pairs(number integer, of_pairs text, of_records text, cells integer[],
+        OUT cell integer, OUT id text, OUT texts text[], OUT b bigint[], OUT found bigint[]) RETURNS SETOF record
     STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off AS $$
 BEGIN
     PERFORM @extschema@._bloom_citus_memory();
@@ -113,21 +87,21 @@ $$;
 COMMENT ON FUNCTION _bloom_citus_model_pairs(integer, text, text, integer[]) IS 'the pairs of a cell with their first records, for the cells of the second ones';
 
 -- What the model says of the pairs of a cell.
-CREATE FUNCTION _bloom_citus_model_scores(schema text, model jsonb, records bigint, min_probability float8, number integer, of_pairs text, of_records text, fields text[],
+CREATE FUNCTION _bloom_citus_model_scores(schema text, model jsonb, records bigint, min_probability float8, number integer, of_pairs text, of_records text, fields text[], cast_of_key text,
         OUT a text, OUT b text, OUT probability float8, OUT bits float8, OUT taken boolean) RETURNS SETOF record
     STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off AS $$
 BEGIN
     PERFORM @extschema@._bloom_citus_memory();
     -- Not LATERAL, which takes longer than the model.
-    RETURN QUERY EXECUTE format($q$SELECT format('%%s', CASE WHEN a < b THEN a ELSE b END), format('%%s', CASE WHEN a < b THEN b ELSE a END), (score).probability, (score).bits, (score).taken
-        FROM (SELECT p.id AS a, r.id AS b, %s.bloom_model_pair($1, p.found, p.object, r.object, $2) AS score
-            FROM (SELECT p.id, p.object, unnest(p.b) AS b, unnest(p.found) AS found FROM (SELECT p.id, jsonb_object($4, p.texts) AS object, p.b, p.found FROM %s AS p OFFSET 0) AS p) AS p
-                JOIN (SELECT %s AS record, r.id, jsonb_object($4, r.texts) AS object FROM %s AS r OFFSET 0) AS r ON r.record = p.b OFFSET 0) AS s
+    RETURN QUERY EXECUTE format($q$SELECT CASE WHEN a%1$s <= b%1$s THEN a ELSE b END, CASE WHEN a%1$s <= b%1$s THEN b ELSE a END, (score).probability, (score).bits, (score).taken
+        FROM (SELECT p.id AS a, r.id AS b, %2$s.bloom_model_pair($1, p.found, p.object, r.object, $2) AS score
+            FROM (SELECT p.id, p.object, unnest(p.b) AS b, unnest(p.found) AS found FROM (SELECT p.id, jsonb_object($4, p.texts) AS object, p.b, p.found FROM %3$s AS p OFFSET 0) AS p) AS p
+                JOIN (SELECT %4$s AS record, r.id, jsonb_object($4, r.texts) AS object FROM %5$s AS r OFFSET 0) AS r ON r.record = p.b OFFSET 0) AS s
         WHERE (score).probability >= $3$q$,
-        schema, of_pairs, @extschema@._bloom_citus_record(number), of_records) USING model, records, min_probability, fields;
+        cast_of_key, schema, of_pairs, @extschema@._bloom_citus_record(number), of_records) USING model, records, min_probability, fields;
 END
 $$;
-COMMENT ON FUNCTION _bloom_citus_model_scores(text, jsonb, bigint, float8, integer, text, text, text[]) IS 'what a model says of the pairs of a cell';
+COMMENT ON FUNCTION _bloom_citus_model_scores(text, jsonb, bigint, float8, integer, text, text, text[], text) IS 'what a model says of the pairs of a cell';
 
 CREATE FUNCTION bloom_citus_model_duplicates(rel regclass, key name, model jsonb, pairs name, min_probability float8 DEFAULT 0.5, options jsonb DEFAULT NULL) RETURNS bigint
     VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -138,7 +112,7 @@ DECLARE
     at text;
     result text;
     key_column text;
-    key_type text;
+    of_key record;
     fields text[];
     texts text;
     n_cells integer := (SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = rel);
@@ -150,14 +124,15 @@ DECLARE
     searches jsonb;
     most integer[];
     suffix text;
+    mode text := current_setting('citus.multi_shard_modify_mode');
     bad record;
     candidates numeric;
 BEGIN
     PERFORM @extschema@._bloom_citus_check_table(rel);
     key_column := @extschema@._bloom_citus_column(rel, key);
-    SELECT quote_ident(n.nspname), format('%s.%I', quote_ident(n.nspname), pairs) INTO at, result FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = rel;
-    SELECT format_type(atttypid, atttypmod) INTO key_type FROM pg_attribute WHERE attrelid = rel AND attname = key;
-    PERFORM @extschema@._bloom_citus_check_pairs(result);
+    SELECT quote_ident(n.nspname) INTO at FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = rel;
+    SELECT * INTO of_key FROM @extschema@._bloom_citus_key(rel, key);
+    result := @extschema@._bloom_citus_result(at, pairs);
     PERFORM @extschema@._bloom_citus_check_workers();
     EXECUTE format('SELECT count(*) FROM %s', rel) INTO n_records;
     options := COALESCE(options, '{}') || jsonb_build_object('records', greatest(n_records, 2));
@@ -167,8 +142,8 @@ BEGIN
     EXECUTE format('SELECT array_agg(runs ORDER BY n) FROM %s.bloom_model_candidates($1, $2, $3, $4) WITH ORDINALITY AS c (search, pairs, matches, recall, cut_blocks, cut_pairs, runs, n)', own)
         INTO runs USING format('%s.%I', at, job)::regclass, key, model, options;
     EXECUTE format('DROP TABLE %s.%I', at, job);
-    EXECUTE format('CREATE TABLE %s (a text NOT NULL, b text NOT NULL, probability float8 NOT NULL, bits float8 NOT NULL)', result);
-    PERFORM create_distributed_table(result::regclass, 'a', colocate_with => 'none');
+    PERFORM @extschema@._bloom_citus_create_pairs(result, 'probability float8 NOT NULL, bits float8 NOT NULL');
+    PERFORM set_config('citus.multi_shard_modify_mode', mode, true);
     IF n_records < 2 OR model ->> 'status' <> 'converged' AND NOT COALESCE((options ->> 'force')::boolean, false) THEN
         RETURN 0;
     ELSIF n_records::float8 * (n_records - 1) / 2 <= 25e6 THEN
@@ -190,25 +165,25 @@ BEGIN
     texts := @extschema@._bloom_citus_model_texts(rel, fields);
 
     job := format('%s.%s', at, job);
-    EXECUTE format('CREATE TABLE %s_c (cell integer, number integer, r text, k text, p text, q text, model jsonb)', job);
-    EXECUTE format('CREATE TABLE %s_r AS SELECT 0 AS cell, %s AS id, NULL::text[] AS texts FROM %s WITH NO DATA', job, key_column, rel);
-    EXECUTE format('CREATE TABLE %s_k (cell integer, keys bigint[], of_records bigint[])', job);
-    EXECUTE format('CREATE TABLE %s_p (cell integer, a bigint[], b bigint[], found bigint[])', job);
-    EXECUTE format('CREATE TABLE %s_q AS SELECT cell, id, texts, NULL::bigint[] AS b, NULL::bigint[] AS found FROM %1$s_r WITH NO DATA', job);
+    EXECUTE format('CREATE UNLOGGED TABLE %s_c (cell integer, number integer, r text, k text, p text, q text, model jsonb)', job);
+    EXECUTE format('CREATE UNLOGGED TABLE %s_r (cell integer, id text, texts text[])', job);
+    EXECUTE format('CREATE UNLOGGED TABLE %s_k (cell integer, keys bigint[], of_records bigint[])', job);
+    EXECUTE format('CREATE UNLOGGED TABLE %s_p (cell integer, a bigint[], b bigint[], found bigint[])', job);
+    EXECUTE format('CREATE UNLOGGED TABLE %s_q (cell integer, id text, texts text[], b bigint[], found bigint[])', job);
     EXECUTE format('ALTER TABLE %s_k ALTER keys SET STORAGE EXTERNAL, ALTER of_records SET STORAGE EXTERNAL', job);
     EXECUTE format('ALTER TABLE %s_p ALTER a SET STORAGE EXTERNAL, ALTER b SET STORAGE EXTERNAL, ALTER found SET STORAGE EXTERNAL', job);
     PERFORM create_distributed_table((job || '_c')::regclass, 'cell', shard_count => n_cells, colocate_with => 'none');
     FOREACH suffix IN ARRAY '{r,k,p,q}'::text[] LOOP
         PERFORM create_distributed_table(format('%s_%s', job, suffix)::regclass, 'cell', colocate_with => job || '_c');
     END LOOP;
-    cells := @extschema@._bloom_citus_cells((job || '_c')::regclass);
+    cells := @extschema@._bloom_citus_values((job || '_c')::regclass);
     EXECUTE format('INSERT INTO %s_c SELECT ($1)[n], n - 1, r, k, p, q, $2 FROM ROWS FROM (unnest($3), unnest($4), unnest($5), unnest($6)) WITH ORDINALITY AS s (r, k, p, q, n)', job) USING cells, model,
         @extschema@._bloom_citus_shards((job || '_r')::regclass), @extschema@._bloom_citus_shards((job || '_k')::regclass),
         @extschema@._bloom_citus_shards((job || '_p')::regclass), @extschema@._bloom_citus_shards((job || '_q')::regclass);
 
-    EXECUTE format('INSERT INTO %s_r SELECT (%L::integer[])[1 + (hashtextextended(format(''%%s'', r.%s), 0) & 2147483647) %% %s], r.%s, %s FROM %s AS r',
-        job, cells, key_column, n_cells, key_column, texts, rel);
-    EXECUTE format('SELECT id IS NULL AS is_null, format(''%%s'', id) AS id FROM (SELECT cell, id FROM %s_r GROUP BY cell, id HAVING count(*) > 1 OR id IS NULL) AS r ORDER BY 1 DESC LIMIT 1', job) INTO bad;
+    EXECUTE format('INSERT INTO %s_r SELECT (%L::integer[])[1 + COALESCE((%s & 2147483647) %% %s, 0)], CASE WHEN r.%s IS NOT NULL THEN format(''%%s'', r.%5$s) END, %6$s FROM %7$s AS r',
+        job, cells, of_key.hash_of_key, n_cells, key_column, texts, rel);
+    EXECUTE format('SELECT id IS NULL AS is_null, id FROM (SELECT cell, min(id) AS id FROM %s_r GROUP BY cell, id%s HAVING count(*) > 1 OR min(id) IS NULL) AS r ORDER BY 1 DESC LIMIT 1', job, of_key.cast_of_key) INTO bad;
     IF bad.is_null THEN
         RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'key of a record is null',
             HINT = format('Name a key column that is not null, instead of "%s".', key);
@@ -219,12 +194,11 @@ BEGIN
     EXECUTE format('INSERT INTO %s_k SELECT d.cell, d.keys, d.of_records FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_keys(%2$L, c.model, %3$L, c.number, c.r, %4$L, %5$L) AS d',
         job, own, n_records, fields, cells);
     EXECUTE format('INSERT INTO %s_p SELECT d.cell, d.a, d.b, d.found FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_blocks(c.k, %2$L, %3$L) AS d', job, most, cells);
-    EXECUTE format('INSERT INTO %s_q SELECT d.cell, d.id, d.texts, d.b, d.found FROM %1$s_c AS c,
-        LATERAL @extschema@._bloom_citus_model_pairs(c.number, c.p, c.r, %2$L) AS d (cell integer, id %3$s, texts text[], b bigint[], found bigint[])', job, cells, key_type);
+    EXECUTE format('INSERT INTO %s_q SELECT d.cell, d.id, d.texts, d.b, d.found FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_pairs(c.number, c.p, c.r, %2$L) AS d', job, cells);
     -- No more count than there are, so these are scored once more only where they are too many.
     EXECUTE format('SELECT sum(cardinality(b)) FROM %s_q', job) INTO candidates;
     IF candidates > most_pairs THEN
-        EXECUTE format('SELECT count(*) FROM %s_c AS c, LATERAL @extschema@._bloom_citus_model_scores(%L, c.model, %L, 0, c.number, c.q, c.r, %L) AS d WHERE d.taken', job, own, n_records, fields)
+        EXECUTE format('SELECT count(*) FROM %s_c AS c, LATERAL @extschema@._bloom_citus_model_scores(%L, c.model, %L, 0, c.number, c.q, c.r, %L, %L) AS d WHERE d.taken', job, own, n_records, fields, of_key.cast_of_key)
             INTO candidates;
         IF candidates > most_pairs THEN
             RAISE EXCEPTION USING ERRCODE = '54000', MESSAGE = format('the searches find more than %s pairs', most_pairs), DETAIL = format('They find %s.', candidates),
@@ -232,7 +206,7 @@ BEGIN
         END IF;
     END IF;
     EXECUTE format('INSERT INTO %2$s SELECT d.a, d.b, d.probability, d.bits FROM %1$s_c AS c,
-        LATERAL @extschema@._bloom_citus_model_scores(%3$L, c.model, %4$L, %5$L, c.number, c.q, c.r, %6$L) AS d', job, result, own, n_records, min_probability, fields);
+        LATERAL @extschema@._bloom_citus_model_scores(%3$L, c.model, %4$L, %5$L, c.number, c.q, c.r, %6$L, %7$L) AS d', job, result, own, n_records, min_probability, fields, of_key.cast_of_key);
     GET DIAGNOSTICS n_pairs = ROW_COUNT;
     EXECUTE format('DROP TABLE %s_c, %1$s_r, %1$s_k, %1$s_p, %1$s_q', job);
     RETURN n_pairs;
@@ -240,13 +214,6 @@ END
 $$;
 COMMENT ON FUNCTION bloom_citus_model_duplicates(regclass, name, jsonb, name, float8, jsonb) IS
     'the pairs of records of a distributed table that a match model takes for matches, as bloom_model_duplicates gives them, in a distributed table of this name';
-
--- The shards of a table by their own names, in the order of their ranges.
-CREATE FUNCTION _bloom_citus_shards(rel regclass) RETURNS text[] STABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
-    SELECT array_agg(format('%I.%I', n.nspname, c.relname || '_' || s.shardid) ORDER BY s.shardminvalue::integer)
-    FROM pg_dist_shard AS s JOIN pg_class AS c ON c.oid = s.logicalrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE s.logicalrelid = rel
-$$;
-COMMENT ON FUNCTION _bloom_citus_shards(regclass) IS 'the shards of a table by their own names';
 
 -- The fit of a model to more records than one node is to have. It is made of a sample, and of all records that have something in common with one of it: pairs of two records
 -- of a sample are too few to learn from, and their blocks too small to judge searches by.

@@ -126,3 +126,57 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION _bloom_citus_result(text, name) IS 'the name of a table of pairs; an error if it is there';
+
+-- The order of a key, by which the lesser one of two comes first, as a cast of its text, and its hash, which equal keys have in common, for a row "r".
+CREATE FUNCTION _bloom_citus_key(rel regclass, key name, OUT cast_of_key text, OUT hash_of_key text) STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    key_type record;
+BEGIN
+    SELECT t.oid, format_type(t.oid, a.atttypmod) AS shown, t.typtype IN ('e', 'r', 'm') OR t.typname = 'varchar' OR t.typelem <> 0 OR EXISTS (
+            SELECT FROM pg_opclass AS o JOIN pg_am AS m ON m.oid = o.opcmethod WHERE m.amname = 'btree' AND o.opcdefault AND o.opcintype = t.oid) AS has_order,
+            (SELECT format(' COLLATE %I.%I', n.nspname, c.collname) FROM pg_collation AS c JOIN pg_namespace AS n ON n.oid = c.collnamespace WHERE c.oid = a.attcollation) AS collation
+        INTO key_type FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid WHERE a.attrelid = rel AND a.attname = key;
+    cast_of_key := CASE WHEN key_type.has_order THEN format('::%s%s', key_type.shown, key_type.collation) ELSE '::text COLLATE "C"' END;
+    SELECT format('pg_catalog.%I(r.%I)', f.proname, key) INTO hash_of_key FROM pg_opclass AS o JOIN pg_am AS m ON m.oid = o.opcmethod
+        JOIN pg_amproc AS p ON p.amprocfamily = o.opcfamily AND p.amproclefttype = o.opcintype AND p.amprocrighttype = o.opcintype AND p.amprocnum = 1
+        JOIN pg_proc AS f ON f.oid = p.amproc WHERE m.amname = 'hash' AND o.opcdefault AND o.opcintype = key_type.oid AND f.proargtypes[0] = key_type.oid;
+    hash_of_key := COALESCE(hash_of_key, format('pg_catalog.hashtext(r.%I::text)', key));
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_key(regclass, name) IS 'the order and the hash of a key, as SQL';
+
+-- A value of the distribution column, an integer, for each shard of a table, in the order of the shards' ranges.
+CREATE FUNCTION _bloom_citus_values(rel regclass) RETURNS integer[] VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    cells integer := (SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = rel);
+    keys integer[];
+BEGIN
+    SELECT array_agg(k.key ORDER BY s.shardminvalue::integer) INTO keys FROM pg_dist_shard AS s JOIN (
+        SELECT get_shard_id_for_distribution_column(rel, n) AS shardid, min(n) AS key FROM generate_series(0, 100 * cells) AS n GROUP BY 1) AS k USING (shardid);
+    IF cardinality(keys) IS DISTINCT FROM cells THEN
+        RAISE EXCEPTION USING ERRCODE = 'XX000', MESSAGE = format('%s of %s cells have no value', cells - COALESCE(cardinality(keys), 0), cells);
+    END IF;
+    RETURN keys;
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_values(regclass) IS 'a value of the distribution column for each shard';
+
+-- The shards of a table by their own names, in the order of their ranges.
+CREATE FUNCTION _bloom_citus_shards(rel regclass) RETURNS text[] STABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+    SELECT array_agg(format('%I.%I', n.nspname, c.relname || '_' || s.shardid) ORDER BY s.shardminvalue::integer)
+    FROM pg_dist_shard AS s JOIN pg_class AS c ON c.oid = s.logicalrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE s.logicalrelid = rel
+$$;
+COMMENT ON FUNCTION _bloom_citus_shards(regclass) IS 'the shards of a table by their own names';
+
+-- A table of pairs, distributed by their first key.
+CREATE FUNCTION _bloom_citus_create_pairs(pairs text, columns text) RETURNS void VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    EXECUTE format('CREATE TABLE %s (a text NOT NULL, b text NOT NULL, %s)', pairs, columns);
+    IF octet_length(pairs) > 48 THEN
+        -- Names of its shards may be cut off alike, and Citus would wait for itself.
+        PERFORM set_config('citus.multi_shard_modify_mode', 'sequential', true);
+    END IF;
+    PERFORM create_distributed_table(pairs::regclass, 'a', colocate_with => 'none');
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_create_pairs(text, text) IS 'makes a distributed table of pairs';
