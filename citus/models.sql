@@ -280,7 +280,7 @@ BEGIN
                     SELECT k.search, k.key, count(*) AS of_key FROM %3$s_s AS r, LATERAL %4$s.bloom_model_keys($1, jsonb_object($2, %5$s), $4) AS k GROUP BY k.search, k.key) AS k
                 WHERE of_key <= greatest(2, ($3 -> search ->> 'most')::integer * %2$s::float8 / %1$s) GROUP BY search) AS p
                 JOIN jsonb_array_elements($3) WITH ORDINALITY AS s (s, n) ON s.n = p.search + 1) AS p
-        WHERE with_others <= 8$q$, n_records, sample, job, own, texts) INTO cheap USING of_keys, names, searches, n_records;
+        WHERE with_others <= 25$q$, n_records, sample, job, own, texts) INTO cheap USING of_keys, names, searches, n_records;
     IF cheap IS NULL THEN
         RETURN model;
     END IF;

@@ -32,7 +32,7 @@ sql -c "CREATE TABLE plain (id text, entity text, ${fields//,/ text, } text)" -c
     -c "ALTER TABLE plain ADD n serial PRIMARY KEY, ADD seen timestamptz, ADD height float8, ADD entered date" \
     -c "UPDATE plain SET seen = timestamptz '2026-01-31 23:30+01' + n % 700 * interval '1 hour', height = 150 + sqrt(n % 500), entered = date '1990-01-01' + n % 5000, email = nullif(email, '')" \
     -c 'CREATE TABLE person AS TABLE plain' -c "SELECT create_distributed_table('person', 'n')" >/dev/null
-sql -c "CREATE TABLE model AS SELECT bloom_model_fit('plain', 'n', '{$fields}', '{given_name,dob,phone,email}') AS model" \
+sql -c "CREATE TABLE fit_one AS SELECT bloom_model_fit('plain', 'n', '{$fields}', '{given_name,dob,phone,email}') AS model" -c 'CREATE TABLE model AS TABLE fit_one' \
     -c "CREATE TABLE truth AS SELECT d.* FROM model, bloom_model_duplicates('plain', 'n', model) AS d" \
     -c "SELECT bloom_citus_model_duplicates('person', 'n', model, 'found') FROM model" >/dev/null
 same found truth "$pairs" 'pairs of a model'
@@ -61,8 +61,9 @@ same found4 truth4 "$pairs" 'few records'
 
 # A fit to all is that of one node, and one to a sample finds nearly as much.
 f1() { sql -c "CREATE TEMP TABLE judged AS SELECT a, b, probability FROM bloom_model_duplicates('plain', 'n', (SELECT model FROM $1), 0.5, '{\"force\": true}')" -c 'SELECT f1 FROM bloom_quality('"'judged', 'known'"')'; }
-sql -c 'CREATE VIEW known AS SELECT n::text AS key, entity AS cluster FROM plain' -c "CREATE TABLE fit_one AS SELECT bloom_model_fit('plain', 'n', '{$fields}') AS model" \
-    -c "CREATE TABLE fit_all AS SELECT bloom_citus_model_fit('person', 'n', '{$fields}') AS model" -c "CREATE TABLE fit_sample AS SELECT bloom_citus_model_fit('person', 'n', '{$fields}', sample => 5000) AS model" >/dev/null
+sql -c 'CREATE VIEW known AS SELECT n::text AS key, entity AS cluster FROM plain' \
+    -c "CREATE TABLE fit_all AS SELECT bloom_citus_model_fit('person', 'n', '{$fields}', '{given_name,dob,phone,email}') AS model" \
+    -c "CREATE TABLE fit_sample AS SELECT bloom_citus_model_fit('person', 'n', '{$fields}', '{given_name,dob,phone,email}', sample => 5000) AS model" >/dev/null
 [[ $(sql -c 'SELECT (SELECT model FROM fit_one) = (SELECT model FROM fit_all)') == t ]] || die 'a fit to all shards is another one'
 [[ $(sql -c "SELECT model ->> 'records' FROM fit_sample") == "$rows" ]] || die 'a fit to a sample is not one of all records'
 of_all=$(f1 fit_all) of_sample=$(f1 fit_sample)
