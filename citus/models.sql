@@ -32,11 +32,11 @@ CREATE FUNCTION _bloom_citus_record(number integer) RETURNS text IMMUTABLE LANGU
 $$;
 COMMENT ON FUNCTION _bloom_citus_record(integer) IS 'the number of a record of a cell, as SQL';
 
--- Three hash tables at once take as much memory as a job may. It lasts until the end of the calling function, which has settings of its own.
-CREATE FUNCTION _bloom_citus_memory() RETURNS void VOLATILE LANGUAGE sql AS $$
-    SELECT pg_catalog.set_config('work_mem', greatest(pg_catalog.pg_size_bytes(pg_catalog.current_setting('maintenance_work_mem')) / 1024 / 6, 64) || 'kB', true)
+-- Three hash tables at once take as much memory as a job may.
+CREATE FUNCTION _bloom_citus_memory() RETURNS text STABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+    SELECT greatest(pg_size_bytes(current_setting('maintenance_work_mem')) / 1024 / 6, 64) || 'kB'
 $$;
-COMMENT ON FUNCTION _bloom_citus_memory() IS 'gives a function the memory of maintenance_work_mem';
+COMMENT ON FUNCTION _bloom_citus_memory() IS 'work_mem of a query that is part of a job';
 
 -- The keys of the records of a cell, with the number of their search in the six last bits, each for the cell that it goes to. So many pages at a time are read that the
 -- memory stays the same, however many records there are.
@@ -61,7 +61,8 @@ COMMENT ON FUNCTION _bloom_citus_model_keys(text, jsonb, bigint, integer, text, 
 CREATE FUNCTION _bloom_citus_model_blocks(rel text, most integer[], cells integer[], OUT cell integer, OUT a bigint[], OUT b bigint[], OUT found bigint[])
     RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off AS $$
 BEGIN
-    PERFORM @extschema@._bloom_citus_memory();
+    -- It lasts as long as the function.
+    PERFORM set_config('work_mem', @extschema@._bloom_citus_memory(), true);
     RETURN QUERY EXECUTE format($q$WITH entry AS NOT MATERIALIZED (SELECT unnest(keys) AS key, unnest(of_records) AS record FROM %s),
             block AS (SELECT key FROM entry GROUP BY key HAVING count(*) > 1 AND count(*) <= ($1)[1 + (key & 63)]),
             member AS MATERIALIZED (SELECT entry.key, entry.record FROM entry JOIN block USING (key)),
@@ -77,7 +78,8 @@ CREATE FUNCTION _bloom_citus_model_pairs(number integer, of_pairs text, of_recor
         OUT cell integer, OUT id text, OUT texts text[], OUT b bigint[], OUT found bigint[]) RETURNS SETOF record
     STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off AS $$
 BEGIN
-    PERFORM @extschema@._bloom_citus_memory();
+    -- It lasts as long as the function.
+    PERFORM set_config('work_mem', @extschema@._bloom_citus_memory(), true);
     RETURN QUERY EXECUTE format($q$WITH pair AS (SELECT a, b, bit_or(found) AS found FROM (SELECT unnest(a) AS a, unnest(b) AS b, unnest(found) AS found FROM %s) AS p GROUP BY a, b),
             several AS (SELECT a, b >> 48 AS cell, array_agg(b) AS b, array_agg(found) AS found FROM pair GROUP BY a, b >> 48)
         SELECT ($1)[1 + p.cell], r.id, r.texts, p.b, p.found FROM several AS p JOIN (SELECT %s AS record, r.id, r.texts FROM %s AS r) AS r ON r.record = p.a$q$,
@@ -91,7 +93,8 @@ CREATE FUNCTION _bloom_citus_model_scores(schema text, model jsonb, records bigi
         OUT a text, OUT b text, OUT probability float8, OUT bits float8, OUT taken boolean) RETURNS SETOF record
     STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off AS $$
 BEGIN
-    PERFORM @extschema@._bloom_citus_memory();
+    -- It lasts as long as the function.
+    PERFORM set_config('work_mem', @extschema@._bloom_citus_memory(), true);
     -- Not LATERAL, which takes longer than the model.
     RETURN QUERY EXECUTE format($q$SELECT CASE WHEN a%1$s <= b%1$s THEN a ELSE b END, CASE WHEN a%1$s <= b%1$s THEN b ELSE a END, (score).probability, (score).bits, (score).taken
         FROM (SELECT p.id AS a, r.id AS b, %2$s.bloom_model_pair($1, p.found, p.object, r.object, $2) AS score
