@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # bloom_citus_duplicates over a coordinator and CITUS_WORKERS workers (3) against bloom_duplicates on one node, with CITUS_ROWS generated people (200,000 and a
 # million) at CITUS_THRESHOLDS (0.9 and 0.8) in CITUS_BUCKETS buckets (as many as the job takes by itself, and 3): seconds of processor time of all nodes, and
-# the bytes that go between them, which the loopback device of a network namespace of their own counts. The index of one node is built in the same run.
+# the bytes that go between them, which the loopback device of a network namespace of their own counts. The index of one node is built in the same run. Then the pairs of
+# a match model, of CITUS_MODELS people (200,000): bloom_citus_model_duplicates against bloom_model_duplicates, and a fit to a sample of a tenth against one to all.
 
 # shellcheck source=scripts/bench-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/bench-env.sh"
@@ -113,4 +114,45 @@ for rows in ${CITUS_ROWS:-200000 1000000}; do
         for buckets in ${CITUS_BUCKETS:-NULL 3}; do grid "$rows" "$threshold" "$buckets"; done
     done
     echo "the index of one node: $(awk -v i="$index" 'BEGIN { print i / 100 }') s of $rows rows"
+done
+
+fields=given_name,surname,dob,street,city,postcode,phone,email
+echo
+echo '| rows | searches | pairs | one node, CPU s | all nodes, CPU s (the coordinator; records, keys, pairs of blocks, records of pairs, scores) | bytes a record | busiest worker over the mean | fit of one node, CPU s, F1 | fit to a tenth, CPU s of all nodes, F1 |'
+echo '|---|---|---|---|---|---|---|---|---|'
+for rows in ${CITUS_MODELS:-200000}; do
+    file=$SCRATCH/people$rows.csv
+    [[ -e $file ]] || python3 "$ROOT/tests/quality/people.py" "$rows" 1 >"$file"
+    chmod a+r "$file"
+    sql -c 'DROP TABLE IF EXISTS raw, plain, person, fitted, sampled CASCADE' -c "CREATE TABLE raw (id text, entity text, ${fields//,/ text, } text)" -c "\\copy raw FROM '$file' (FORMAT csv, HEADER)" \
+        -c "CREATE TABLE plain AS SELECT substr(id, 2)::integer AS id, $fields FROM raw" -c 'CREATE VIEW known AS SELECT substr(id, 2) AS key, entity AS cluster FROM raw' \
+        -c 'CREATE TABLE person (LIKE plain)' -c "SELECT create_distributed_table('person', 'id')" -c 'INSERT INTO person TABLE plain' -c 'VACUUM ANALYZE plain' -c 'VACUUM ANALYZE person' -c CHECKPOINT >/dev/null
+    at=$(total)
+    PGOPTIONS='-c client_min_messages=error' sql -c "CREATE TABLE fitted AS SELECT bloom_model_fit('plain', 'id', '{$fields}') AS model"
+    fit=$(($(total) - at)) at=$(total)
+    PGOPTIONS='-c client_min_messages=error' sql -c "CREATE TABLE sampled AS SELECT bloom_citus_model_fit('person', 'id', '{$fields}', sample => $((rows / 10))) AS model"
+    sample=$(($(total) - at)) at=$(total)
+    sql -c "CREATE TABLE truth AS SELECT d.* FROM fitted, bloom_model_duplicates('plain', 'id', model) AS d"
+    alone=$(($(total) - at))
+    mapfile -t before < <(cpu)
+    bytes=$(moved) stages=()
+    at=$(total)
+    while read -r line; do
+        case $line in
+            *'bloom_ident_citus: the'*) stages+=($(($(total) - at))) && at=$(total) ;;
+            *ERROR*) die "$line" ;;
+        esac
+    done < <(PGOPTIONS='' sql -c 'SET client_min_messages = debug1' -c "SELECT bloom_citus_model_duplicates('person', 'id', model, 'found_by_model') FROM fitted" 2>&1)
+    stages+=($(($(total) - at)))
+    bytes=$(($(moved) - bytes))
+    mapfile -t after < <(cpu)
+    wrong=$(sql -c 'CREATE TEMP TABLE f AS TABLE found_by_model' -c 'SELECT (SELECT count(*) FROM (SELECT a, b, probability, bits FROM f EXCEPT ALL SELECT a, b, probability, bits FROM truth) AS x) + (SELECT count(*) FROM (SELECT a, b, probability, bits FROM truth EXCEPT ALL SELECT a, b, probability, bits FROM f) AS x)')
+    [[ $wrong == 0 ]] || die "$wrong pairs of the model are otherwise than on one node"
+    f1() { PGOPTIONS='-c client_min_messages=error' sql -c "CREATE TEMP TABLE judged AS SELECT d.a, d.b, d.probability FROM $1, bloom_model_duplicates('plain', 'id', model) AS d" -c "SELECT round(f1::numeric, 4) FROM bloom_quality('judged', 'known')"; }
+    printf '%s\n' "${after[@]}" | awk -v before="${before[*]}" -v stages="${stages[*]}" -v alone="$alone" -v bytes="$bytes" -v rows="$rows" -v fit="$fit" -v sample="$sample" \
+        -v searches="$(sql -c "SELECT jsonb_array_length(model -> 'searches') FROM fitted")" -v pairs="$(sql -c 'SELECT count(*) FROM truth')" -v of_all="$(f1 fitted)" -v of_sample="$(f1 sampled)" '
+        { split(before, b, " "); used[NR] = $1 - b[NR]; all += used[NR]; if (NR > 1) { sum += used[NR]; if (used[NR] > most) most = used[NR] } }
+        END { split(stages, s, " ")
+            printf "| %d | %d | %d | %.1f | %.1f (%.1f; %.1f, %.1f, %.1f, %.1f, %.1f) | %s | %.2f | %.1f, %s | %.1f, %s |\n", rows, searches, pairs, alone / 100, all / 100, used[1] / 100, s[1] / 100, s[2] / 100, s[3] / 100, s[4] / 100, s[5] / 100,
+                (bytes > 0 ? sprintf("%.0f", bytes / rows) : "-"), most / (sum / (NR - 1)), fit / 100, of_all, sample / 100, of_sample }'
 done

@@ -186,6 +186,7 @@ BEGIN
 
     EXECUTE format('INSERT INTO %s_r SELECT (%L::integer[])[1 + COALESCE((%s & 2147483647) %% %s, 0)], CASE WHEN r.%s IS NOT NULL THEN format(''%%s'', r.%5$s) END, %6$s FROM %7$s AS r',
         job, cells, of_key.hash_of_key, n_cells, key_column, texts, rel);
+    RAISE DEBUG 'bloom_ident_citus: the records are in their cells';
     EXECUTE format('SELECT id IS NULL AS is_null, id FROM (SELECT cell, min(id) AS id FROM %s_r GROUP BY cell, id%s HAVING count(*) > 1 OR min(id) IS NULL) AS r ORDER BY 1 DESC LIMIT 1', job, of_key.cast_of_key) INTO bad;
     IF bad.is_null THEN
         RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'key of a record is null',
@@ -196,8 +197,11 @@ BEGIN
     END IF;
     EXECUTE format('INSERT INTO %s_k SELECT d.cell, d.keys, d.of_records FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_keys(%2$L, c.model, %3$L, c.number, c.r, %4$L, %5$L) AS d',
         job, own, n_records, fields, cells);
+    RAISE DEBUG 'bloom_ident_citus: the keys are in their cells';
     EXECUTE format('INSERT INTO %s_p SELECT d.cell, d.a, d.b, d.found FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_blocks(c.k, %2$L, %3$L) AS d', job, most, cells);
+    RAISE DEBUG 'bloom_ident_citus: the pairs are in their cells';
     EXECUTE format('INSERT INTO %s_q SELECT d.cell, d.id, d.texts, d.b, d.found FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_pairs(c.number, c.p, c.r, %2$L) AS d', job, cells);
+    RAISE DEBUG 'bloom_ident_citus: the records of pairs are in their cells';
     -- No more count than there are, so these are scored once more only where they are too many.
     EXECUTE format('SELECT sum(cardinality(b)) FROM %s_q', job) INTO candidates;
     IF candidates > most_pairs THEN
