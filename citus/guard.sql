@@ -17,15 +17,17 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = format('column "%s" of relation "%s" is of type %s, which is somebody else''s', other.attname, rel, other.shown),
             DETAIL = 'A guard enters rows with the rights of the table''s owner, and nobody else''s checks are to run with them.', HINT = 'Give the type to the table''s owner, or take one of PostgreSQL.';
     END IF;
-    SELECT p.oid::regprocedure AS shown INTO other FROM pg_depend AS d JOIN pg_proc AS p ON p.oid = d.refobjid
-        WHERE d.refclassid = 'pg_proc'::regclass AND p.proowner <> ALL (trusted) AND (
+    SELECT pg_describe_object(d.refclassid, d.refobjid, 0) AS shown INTO other FROM pg_depend AS d
+        WHERE (d.refclassid = 'pg_proc'::regclass AND EXISTS (SELECT FROM pg_proc WHERE oid = d.refobjid AND proowner <> ALL (trusted))
+                OR d.refclassid = 'pg_operator'::regclass AND EXISTS (SELECT FROM pg_operator WHERE oid = d.refobjid AND oprowner <> ALL (trusted))
+                OR d.refclassid = 'pg_type'::regclass AND EXISTS (SELECT FROM pg_type WHERE oid = d.refobjid AND typtype <> 'e' AND typowner <> ALL (trusted))) AND (
             d.classid = 'pg_attrdef'::regclass AND d.objid IN (SELECT oid FROM pg_attrdef WHERE adrelid = rel)
             OR d.classid = 'pg_constraint'::regclass AND d.objid IN (SELECT oid FROM pg_constraint WHERE conrelid = rel)
             OR d.classid = 'pg_trigger'::regclass AND d.objid IN (SELECT oid FROM pg_trigger WHERE tgrelid = rel)
             OR d.classid = 'pg_class'::regclass AND d.objid IN (SELECT indexrelid FROM pg_index WHERE indrelid = rel)) LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = format('relation "%s" calls function %s, which is somebody else''s', rel, other.shown),
-            DETAIL = 'A guard enters rows with the rights of the table''s owner, and nobody else''s functions are to run with them.', HINT = 'Give the function to the table''s owner.';
+        RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = format('relation "%s" uses %s, which is somebody else''s', rel, other.shown),
+            DETAIL = 'A guard enters rows with the rights of the table''s owner, and nobody else''s functions are to run with them.', HINT = 'Give it to the table''s owner.';
     END IF;
 END
 $$;
@@ -42,9 +44,17 @@ BEGIN
     SELECT a.attname, t.typcategory, t.oid AS type, format_type(t.oid, NULL) AS shown, a.attcollation INTO key
         FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid WHERE a.attrelid = rel AND a.attname = column_to_column_name(rel, (SELECT partkey FROM pg_dist_partition WHERE logicalrelid = rel));
     PERFORM @extschema@._bloom_citus_column(rel, key.attname);
+    -- An enum's owner may make casts from text; without its length, character has one byte.
+    key.shown := CASE WHEN key.type = 'bpchar'::regtype THEN 'bpchar' ELSE key.shown END;
     made := CASE WHEN key.type = 'uuid'::regtype THEN 'md5(n::text)' WHEN key.typcategory = 'D' THEN '(date ''2000-01-01'' + n)::text' ELSE 'n::text' END;
-    EXECUTE format('SELECT array_agg(k.value ORDER BY k.shardid) FROM (SELECT get_shard_id_for_distribution_column($1, v.value::%s) AS shardid, min(v.value) AS value
-        FROM (SELECT %s AS value FROM generate_series(1, 100 + 40 * cardinality($2)) AS n) AS v GROUP BY 1) AS k', key.shown, made) INTO found_keys USING rel, shards;
+    IF key.type < 16384 THEN
+        BEGIN
+            EXECUTE format('SELECT array_agg(k.value ORDER BY k.shardid) FROM (SELECT get_shard_id_for_distribution_column($1, v.value::%s) AS shardid, min(v.value) AS value
+                FROM (SELECT %s AS value FROM generate_series(1, 100 + 40 * cardinality($2)) AS n) AS v GROUP BY 1) AS k', key.shown, made) INTO found_keys USING rel, shards;
+        EXCEPTION WHEN data_exception THEN
+            NULL;
+        END;
+    END IF;
     IF cardinality(found_keys) IS DISTINCT FROM cardinality(shards) THEN
         RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = format('no value of type %s is known for each shard of relation "%s"', key.shown, rel),
             HINT = 'Distribute the table by a column of an integer type, text or uuid.';
@@ -98,6 +108,11 @@ DECLARE
     _similarities float8[];
     _says text;
 BEGIN
+    IF EXISTS (SELECT FROM pg_class AS c WHERE c.oid IN (%1$L::regclass, %3$L::regclass, %4$L::regclass, %11$L::regclass) AND pg_get_userbyid(c.relowner) <> current_user) THEN
+        RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = %12$L || ', or a table of its guard, does not belong to the owner of the guard''s functions',
+            DETAIL = 'The guard enters rows with the rights of that owner, and nobody else''s checks and triggers are to run with them.',
+            HINT = 'Drop the guard by bloom_citus_guard_drop, and create it again.';
+    END IF;
     IF %10$L::bigint[] IS DISTINCT FROM ARRAY(SELECT s.shardid FROM pg_dist_shard AS s WHERE s.logicalrelid = %1$L::regclass ORDER BY s.shardid) THEN
         RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = %12$L || ' has other shards than its guard knows',
             HINT = 'Drop the guard by bloom_citus_guard_drop, and create it again.';
@@ -214,9 +229,20 @@ BEGIN
     -- one connection to each worker no second one is made for the search, which would cost more than the search.
     EXECUTE format('CREATE FUNCTION %s(new %s, _entered tid) RETURNS void VOLATILE LANGUAGE plpgsql AS %L', enters, made,
         @extschema@._bloom_citus_guard_body(rel, signature, threshold, action, made, turn, shards));
-    EXECUTE format('CREATE FUNCTION %s() RETURNS trigger VOLATILE SECURITY DEFINER LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.function_opens_transaction_block = on
-        SET citus.max_adaptive_executor_pool_size = 1 SET plan_cache_mode = auto AS %L',
-        checks, format('BEGIN PERFORM %s(NEW, NEW.ctid); RETURN NULL; END', enters));
+    -- The statements that Citus sends name types without their schemas, and have strings as they are written with standard_conforming_strings = on. Whoever enters rows can
+    -- have changed both on the workers, within the transaction, by SET LOCAL and citus.propagate_set_commands, also for the connections of the owner, and what they would
+    -- mean then runs with the owner's rights. So both are set once more there, by the same setting of Citus, which sends nothing outside of transactions of several statements.
+    EXECUTE format('CREATE FUNCTION %s() RETURNS trigger VOLATILE SECURITY DEFINER LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
+        SET citus.function_opens_transaction_block = on SET citus.propagate_set_commands = local SET citus.max_adaptive_executor_pool_size = 1 SET plan_cache_mode = auto AS %L',
+        checks, format($body$
+BEGIN
+    SET LOCAL standard_conforming_strings = on;
+    SET LOCAL search_path TO DEFAULT;
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    PERFORM %s(NEW, NEW.ctid);
+    RETURN NULL;
+END
+$body$, enters));
     EXECUTE format('REVOKE ALL ON FUNCTION %s(), %s FROM PUBLIC', checks, enters);
     EXECUTE format('CREATE TRIGGER %I AFTER INSERT ON %s FOR EACH ROW EXECUTE FUNCTION %s()', entry || '_guard', made, checks);
     EXECUTE format('ALTER TABLE %s OWNER TO %I', made, info.rolname);

@@ -262,8 +262,24 @@ CREATE TABLE of_silent (id integer PRIMARY KEY, sig bloom);
 ALTER TABLE forced ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 SELECT create_distributed_table(t, 'id') FROM unnest('{of_domain,of_function,of_check,forced,of_silent}'::regclass[]) AS t;
 ALTER TABLE of_silent OWNER TO silent;
+CREATE FUNCTION near(integer, integer) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT $1 < $2';
+ALTER FUNCTION near(integer, integer) OWNER TO postgres;
+CREATE OPERATOR ~~< (LEFTARG = integer, RIGHTARG = integer, FUNCTION = near);
+ALTER OPERATOR ~~< (integer, integer) OWNER TO other;
+SELECT run_command_on_workers('CREATE OPERATOR ~~< (LEFTARG = integer, RIGHTARG = integer, FUNCTION = near)');
+CREATE TABLE of_operator (id integer PRIMARY KEY CHECK (id ~~< 1000), sig bloom);
+CREATE TABLE of_type (id integer PRIMARY KEY CHECK (id::positive > 0), sig bloom);
+CREATE TYPE shade AS ENUM ('1', '2', '3');
+ALTER TYPE shade OWNER TO other;
+SET ROLE other;
+CREATE FUNCTION as_shade(text) RETURNS shade LANGUAGE sql IMMUTABLE AS 'SELECT ''1''::shade';
+CREATE CAST (text AS shade) WITH FUNCTION as_shade(text);
+RESET ROLE;
+CREATE TABLE of_enum (id shade PRIMARY KEY, sig bloom);
+CREATE TABLE of_bool (id boolean PRIMARY KEY, sig bloom);
+SELECT create_distributed_table(t, 'id') FROM unnest('{of_operator,of_type,of_enum,of_bool}'::regclass[]) AS t;
 SQL
-for table in of_domain of_function of_check forced; do refused 0A000 "SELECT bloom_citus_guard_create('$table', 'sig', 0.75, 'reject')"; done
+for table in of_domain of_function of_check of_operator of_type of_enum of_bool forced; do refused 0A000 "SELECT bloom_citus_guard_create('$table', 'sig', 0.75, 'reject')"; done
 refused 55000 "SELECT bloom_citus_guard_create('of_silent', 'sig', 0.75, 'reject')"
 is 0 "SELECT count(*) FROM pg_class WHERE relname LIKE '%\_entry%'"
 # An owner who is no superuser.
@@ -281,6 +297,38 @@ refused 42501 'SET ROLE other' "INSERT INTO of_app VALUES (2, 'Erika Mustermann'
 sql -c 'SET ROLE app' -c "SELECT bloom_citus_guard_drop('of_app_entry')" >/dev/null
 is 0 "SELECT count(*) FROM pg_class WHERE relname LIKE 'of_app\_entry%'"
 say 'what cannot be is refused'
+
+# A row's types and strings mean on the workers what they mean here, whatever whoever enters it has set there for the transaction.
+sql >/dev/null <<'SQL'
+CREATE TABLE of_owner (id integer PRIMARY KEY, name text, note text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED);
+SELECT create_distributed_table('of_owner', 'id');
+SELECT bloom_citus_guard_create('of_owner', 'sig', 0.75, 'reject');
+GRANT INSERT ON of_owner_entry TO other;
+CREATE SCHEMA trap AUTHORIZATION other;
+GRANT USAGE ON SCHEMA trap TO PUBLIC;
+SET ROLE other;
+CREATE FUNCTION trap.runs(pg_catalog.text) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''runs as %'', current_user; END';
+CREATE DOMAIN trap.text AS pg_catalog.text CHECK (trap.runs(VALUE));
+RESET ROLE;
+SQL
+set='SET citus.propagate_set_commands ='
+sql -c 'SET ROLE other' -c "$set local" -c BEGIN -c 'SET LOCAL search_path = trap, pg_catalog, public' -c "INSERT INTO public.of_owner_entry VALUES (1, 'Erika Mustermann', 'a')" -c COMMIT
+sql -c 'SET ROLE other' -c "$set local" -c BEGIN -c 'SET LOCAL standard_conforming_strings = off' -c "$set none" -c 'SET LOCAL standard_conforming_strings = on' \
+    -c "INSERT INTO of_owner_entry VALUES (2, 'Sean Connery', '\\''::text), (3, ''Sean Connery'', ''b'') --')" -c COMMIT
+sql -c 'SET ROLE other' -c 'SET standard_conforming_strings = off' -c "INSERT INTO of_owner_entry VALUES (4, 'Roger Moore', 'a\\\\b')"
+is "1 a,2 \\'::text), (3, 'Sean Connery', 'b') --,4 a\\b" "SELECT string_agg(id || ' ' || note, ',' ORDER BY id) FROM of_owner"
+# The rights of who has owned a table are not those of who owns it now.
+for table in of_owner of_owner_entry_turn of_owner_entry_shards; do
+    sql -c "ALTER TABLE $table OWNER TO other"
+    refused 55000 "INSERT INTO of_owner_entry VALUES (5, 'Timothy Dalton')"
+    sql -c "ALTER TABLE $table OWNER TO postgres"
+done
+sql -c "INSERT INTO of_owner_entry VALUES (5, 'Timothy Dalton')" -c "SELECT bloom_citus_guard_drop('of_owner_entry')" >/dev/null
+# A key of characters.
+sql -c 'CREATE TABLE of_chars (id char(4) PRIMARY KEY, name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED)' -c "SELECT create_distributed_table('of_chars', 'id')" \
+    -c "SELECT bloom_citus_guard_create('of_chars', 'sig', 0.75, 'reject')" -c "INSERT INTO of_chars_entry VALUES ('a', 'Erika Mustermann')" >/dev/null
+refused 23P85 "INSERT INTO of_chars_entry VALUES ('b', 'Erica Mustermann')"
+say 'nothing runs with the rights of an owner that is not the owner'"'"'s'
 
 # Where the rows of a tenant are in one shard, its own guard and its own constraint hold for all of them.
 sql >/dev/null <<'SQL'
