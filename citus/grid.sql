@@ -153,7 +153,6 @@ DECLARE
     sides text[] := ARRAY[format('%s.%I', a.schema, grid || '_a'), format('%s.%I', a.schema, grid || '_b')];
     -- No column of the tables is called so.
     place text := 'cell';
-    mode text := current_setting('citus.multi_shard_modify_mode');
     cells integer;
     keys integer[];
     of_bucket text;
@@ -167,13 +166,12 @@ BEGIN
     WHILE EXISTS (SELECT FROM pg_attribute WHERE attrelid IN (a_rel, b_rel) AND attname = place) LOOP
         place := '_' || place;
     END LOOP;
+    PERFORM @extschema@._bloom_citus_create_pairs(pairs, 'similarity float8 NOT NULL');
     EXECUTE format('CREATE UNLOGGED TABLE %s (cell integer, rel_a text, rel_b text, of_a boolean, of_b boolean)', cell);
     EXECUTE format('CREATE UNLOGGED TABLE %s AS SELECT 0 AS %I, %s FROM %s AS r WITH NO DATA', sides[1], place, a.columns, a_rel);
     EXECUTE format('CREATE UNLOGGED TABLE %s AS SELECT 0 AS %I, %s FROM %s AS r WITH NO DATA', sides[2], place, b.columns, COALESCE(b_rel, a_rel));
     PERFORM create_distributed_table(cell::regclass, 'cell', shard_count => cells, colocate_with => 'none');
     PERFORM create_distributed_table(t::regclass, place, colocate_with => cell) FROM unnest(sides) AS t;
-    PERFORM @extschema@._bloom_citus_create_pairs(pairs, 'similarity float8 NOT NULL');
-    PERFORM set_config('citus.multi_shard_modify_mode', mode, true);
     keys := @extschema@._bloom_citus_values(cell::regclass);
     EXECUTE format('INSERT INTO %s SELECT * FROM unnest($1::integer[], $2::text[], $3::text[], $4::boolean[], $5::boolean[])', cell) USING keys,
         @extschema@._bloom_citus_shards(sides[1]::regclass), (SELECT array_agg(CASE WHEN c.j IS NOT NULL THEN s.name END ORDER BY s.n)
@@ -258,7 +256,7 @@ COMMENT ON FUNCTION _bloom_citus_refuse(text, text, text) IS 'an error: an optio
 
 CREATE FUNCTION bloom_citus_duplicates(rel regclass, key name, signature name, threshold float8, pairs name, buckets integer DEFAULT NULL,
         within name[] DEFAULT NULL, verify name DEFAULT NULL, margin float8 DEFAULT NULL, decisions regclass DEFAULT NULL, new regclass DEFAULT NULL) RETURNS bigint
-    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
     side record;
     job jsonb;
@@ -285,7 +283,7 @@ COMMENT ON FUNCTION bloom_citus_duplicates(regclass, name, name, float8, name, i
 CREATE FUNCTION bloom_citus_linkage(a_rel regclass, a_key name, a_signature name, b_rel regclass, b_key name, b_signature name, threshold float8, pairs name,
         buckets integer DEFAULT NULL, within name[] DEFAULT NULL, verify name DEFAULT NULL, margin float8 DEFAULT NULL, one_to_one boolean DEFAULT false,
         decisions regclass DEFAULT NULL) RETURNS bigint
-    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
     a record;
     b record;

@@ -145,7 +145,7 @@ BEGIN
             ELSE 'Similarity to ' || _says || CASE WHEN cardinality(_keys) > 5 THEN '; more are similar.' ELSE '.' END END;
         %18$s
     END IF;
-    DELETE FROM %3$s AS e WHERE e.ctid = _entered;
+    DELETE FROM %3$s AS e WHERE e.ctid = $2;
 END
 $body$, rel, signature, entry, turn, columns, new_columns, key, '@extschema@', schema, ARRAY(SELECT shardid FROM pg_dist_shard WHERE logicalrelid = rel ORDER BY shardid), shards,
         format('relation "%s"', place.relname), format('relation "%s" is not empty', turn), NULL, threshold, format('key (%s)=', key_names), n_keys > 1,
@@ -158,7 +158,7 @@ $$;
 COMMENT ON FUNCTION _bloom_citus_guard_body(regclass, name, float8, text, text, text, text) IS 'the body of a guard''s function';
 
 CREATE FUNCTION bloom_citus_guard_create(rel regclass, signature name, threshold float8, action text, entry name DEFAULT NULL) RETURNS regclass
-    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.use_citus_managed_tables = off AS $$
+    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET citus.use_citus_managed_tables = off AS $$
 DECLARE
     info record;
     column_info record;
@@ -170,6 +170,7 @@ DECLARE
     enters text;
     propagates text := current_setting('citus.enable_ddl_propagation');
     others text;
+    mode text;
 BEGIN
     PERFORM @extschema@._bloom_citus_check_table(rel);
     PERFORM @extschema@._bloom_citus_column(rel, signature, true);
@@ -209,9 +210,13 @@ BEGIN
     shards := format('%I.%I', info.nspname, entry || '_shards');
     checks := format('%I.%I', info.nspname, entry || '_guard');
     enters := format('%I.%I', info.nspname, entry || '_enter');
+    -- Not by several connections: a table with a long name would wait for itself, since Citus shortens the names of its shards, and locks what it has shortened.
     IF is_coordinator THEN
         PERFORM @extschema@._bloom_citus_check_workers();
+        mode := current_setting('citus.multi_shard_modify_mode');
+        PERFORM set_config('citus.multi_shard_modify_mode', CASE WHEN octet_length(entry) > 40 THEN 'sequential' ELSE mode END, true);
         PERFORM @extschema@._bloom_citus_shard_table(rel, shards);
+        PERFORM set_config('citus.multi_shard_modify_mode', mode, true);
         EXECUTE format('ALTER TABLE %s OWNER TO %I', shards, info.rolname);
     ELSIF NOT EXISTS (SELECT FROM pg_dist_partition AS s, pg_dist_partition AS r WHERE s.logicalrelid = to_regclass(shards) AND r.logicalrelid = rel AND s.colocationid = r.colocationid) THEN
         RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('relation "%s" has no guard on the coordinator', info.relname),

@@ -2,7 +2,8 @@
 -- Match models over all shards of a distributed table. The records are copied into cells, by the hash of their key; the keys that the model's searches give them go to the
 -- cell of each key, where blocks are made; the pairs of blocks go to the cell of their first record, and with that to the cell of their second one, where they are scored.
 -- A cell is a shard of each of the job's tables, all on one node, where functions take them by their own names. A record is known by its cell and its tid there, in 64
--- bits, and keys and pairs travel many to a row, which takes a third of the time that rows of their own would.
+-- bits, and keys and pairs travel many to a row, which takes a third of the time that rows of their own would. Citus writes strings as standard_conforming_strings of this
+-- session has them, which the workers do not know, so the functions turn it on.
 
 -- The texts of columns as models compare them, whatever the settings of the session that reads them are: SQL, for a row "r".
 CREATE FUNCTION _bloom_citus_model_texts(rel regclass, fields text[]) RETURNS text STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -107,7 +108,7 @@ $$;
 COMMENT ON FUNCTION _bloom_citus_model_scores(text, jsonb, bigint, float8, integer, text, text, text[], text) IS 'what a model says of the pairs of a cell';
 
 CREATE FUNCTION bloom_citus_model_duplicates(rel regclass, key name, model jsonb, pairs name, min_probability float8 DEFAULT 0.5, options jsonb DEFAULT NULL) RETURNS bigint
-    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 #variable_conflict use_column
 DECLARE
     own text := @extschema@._bloom_citus_schema();
@@ -127,7 +128,6 @@ DECLARE
     searches jsonb;
     most integer[];
     suffix text;
-    mode text := current_setting('citus.multi_shard_modify_mode');
     bad record;
     candidates numeric;
 BEGIN
@@ -137,6 +137,7 @@ BEGIN
     SELECT * INTO of_key FROM @extschema@._bloom_citus_key(rel, key);
     result := @extschema@._bloom_citus_result(at, pairs);
     PERFORM @extschema@._bloom_citus_check_workers();
+    PERFORM @extschema@._bloom_citus_create_pairs(result, 'probability float8 NOT NULL, bits float8 NOT NULL');
     EXECUTE format('SELECT count(*) FROM %s', rel) INTO n_records;
     options := COALESCE(options, '{}') || jsonb_build_object('records', greatest(n_records, 2));
     -- What the model, the options and the least probability are, and which searches are left out, the job of one node says of a table without rows.
@@ -145,8 +146,6 @@ BEGIN
     EXECUTE format('SELECT array_agg(runs ORDER BY n) FROM %s.bloom_model_candidates($1, $2, $3, $4) WITH ORDINALITY AS c (search, pairs, matches, recall, cut_blocks, cut_pairs, runs, n)', own)
         INTO runs USING format('%s.%I', at, job)::regclass, key, model, options;
     EXECUTE format('DROP TABLE %s.%I', at, job);
-    PERFORM @extschema@._bloom_citus_create_pairs(result, 'probability float8 NOT NULL, bits float8 NOT NULL');
-    PERFORM set_config('citus.multi_shard_modify_mode', mode, true);
     IF n_records < 2 OR model ->> 'status' <> 'converged' AND NOT COALESCE((options ->> 'force')::boolean, false) THEN
         RETURN 0;
     ELSIF n_records::float8 * (n_records - 1) / 2 <= 25e6 THEN
@@ -234,7 +233,7 @@ COMMENT ON FUNCTION _bloom_citus_model_of_keys(jsonb, jsonb) IS 'a model that ha
 
 CREATE FUNCTION bloom_citus_model_fit(rel regclass, key name, fields text[] DEFAULT NULL, personal name[] DEFAULT NULL, labels regclass DEFAULT NULL, sample bigint DEFAULT NULL)
     RETURNS jsonb
-    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 #variable_conflict use_column
 DECLARE
     own text := @extschema@._bloom_citus_schema();
@@ -249,6 +248,7 @@ DECLARE
     names text[];
     texts text;
     columns text;
+    left_out jsonb;
 BEGIN
     PERFORM @extschema@._bloom_citus_check_table(rel);
     key_column := @extschema@._bloom_citus_column(rel, key);
@@ -266,12 +266,18 @@ BEGIN
             HINT = 'Leave them out, or have all records fetched by a larger sample.';
     END IF;
 
-    -- What the fields are, the sample says by itself.
-    EXECUTE format('CREATE TEMP TABLE %s_s ON COMMIT DROP AS SELECT r.* FROM %s AS r WHERE (hashtextextended(format(''%%s'', r.%s), 0) & 9223372036854775807) %% %s < %s',
-        split_part(job, '.', 2), rel, key_column, n_records, sample);
+    -- What the fields are, the sample says by itself. Where none are given, columns of the types of users are left out, as _bloom_citus_column would refuse them.
+    SELECT string_agg(format('r.%I', a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE can),
+            COALESCE(jsonb_object_agg(a.attname, format('values of type %s of a distributed table are not compared', format_type(a.atttypid, NULL))) FILTER (WHERE NOT can), '{}') INTO columns, left_out
+        FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid, LATERAL (SELECT fields IS NOT NULL OR t.oid < 16384 OR t.typtype = 'e') AS x (can)
+        WHERE a.attrelid = rel AND a.attnum > 0 AND NOT a.attisdropped;
+    EXECUTE format('CREATE TEMP TABLE %s_s ON COMMIT DROP AS SELECT %s FROM %s AS r WHERE (hashtextextended(format(''%%s'', r.%s), 0) & 9223372036854775807) %% %s < %s',
+        split_part(job, '.', 2), columns, rel, key_column, n_records, sample);
     PERFORM set_config('client_min_messages', 'error', true);
     EXECUTE format('SELECT %s.bloom_model_fit($1, $2, $3, $4, options => $5)', own) INTO model USING (job || '_s')::regclass, key, fields, personal, jsonb_build_object('records', n_records);
     PERFORM set_config('client_min_messages', told, true);
+    model := jsonb_set(model, '{left_out}', left_out || (model -> 'left_out'));
+    left_out := model -> 'left_out';
     SELECT array_agg(f ->> 'name' ORDER BY n) INTO names FROM jsonb_array_elements(model -> 'fields') WITH ORDINALITY AS x (f, n);
     texts := @extschema@._bloom_citus_model_texts(rel, names);
 
@@ -316,7 +322,7 @@ BEGIN
         UNION ALL SELECT s, n, 2 FROM jsonb_array_elements(searches) WITH ORDINALITY AS x (s, n) WHERE s ? 'equal' AND NOT EXISTS (SELECT FROM jsonb_array_elements(cheap) AS c WHERE c -> 'equal' = s -> 'equal' AND c -> 'most' = s -> 'most')
         LIMIT 60) AS s;
     EXECUTE format('DROP TABLE %1$s_s, %1$s_k, %1$s_w, %1$s_n, %1$s_t, %1$s_l, %1$s_d', job);
-    RETURN jsonb_set(model, '{searches}', searches);
+    RETURN jsonb_set(model, '{searches}', searches) || jsonb_build_object('left_out', left_out);
 END
 $$;
 COMMENT ON FUNCTION bloom_citus_model_fit(regclass, name, text[], name[], regclass, bigint) IS

@@ -2,7 +2,7 @@
 -- A table of pairs is brought up to date: the records that have changed are sent to all nodes, where the index of every shard finds what is similar.
 
 CREATE FUNCTION bloom_citus_pairs_refresh(pairs regclass, rel regclass, key name, signature name, threshold float8, changed regclass, within name[] DEFAULT NULL,
-        OUT deleted bigint, OUT inserted bigint) VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+        OUT deleted bigint, OUT inserted bigint) VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
     own text := @extschema@._bloom_citus_schema();
     job text := '_bloom_citus_' || left(md5(random()::text || clock_timestamp()), 12);
@@ -14,16 +14,17 @@ DECLARE
     wrong text;
     gone bigint;
 BEGIN
-    PERFORM @extschema@._bloom_citus_check_table(rel), @extschema@._bloom_citus_check_table(pairs);
-    IF changed IS NULL THEN
-        RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'argument "changed" must not be null';
+    PERFORM @extschema@._bloom_citus_check_table(rel);
+    IF pairs IS NULL OR changed IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = format('argument "%s" must not be null', CASE WHEN pairs IS NULL THEN 'pairs' ELSE 'changed' END);
     ELSIF threshold IS NULL OR NOT threshold > 0 OR threshold > 1 THEN
         RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('threshold = %s is out of range', COALESCE(threshold::text, 'NULL')), DETAIL = 'It is above 0 and at most 1.';
     END IF;
+    PERFORM @extschema@._bloom_citus_check_table(pairs);
     key_column := @extschema@._bloom_citus_column(rel, key);
     sig_column := @extschema@._bloom_citus_column(rel, signature, true);
-    SELECT string_agg(', r.' || @extschema@._bloom_citus_column(rel, c), '' ORDER BY c), string_agg(format(' AND r.%1$I = n.%1$I', c), '' ORDER BY c) INTO others, equal
-        FROM unnest(within) AS c WHERE c IS NOT NULL;
+    SELECT string_agg(format(', r.%s AS bloom_within_%s', @extschema@._bloom_citus_column(rel, c), i), '' ORDER BY i), string_agg(format(' AND r.%I = n.bloom_within_%s', c, i), '' ORDER BY i) INTO others, equal
+        FROM unnest(within) WITH ORDINALITY AS c (c, i) WHERE c IS NOT NULL;
     SELECT format_type(atttypid, atttypmod) INTO key_type FROM pg_attribute WHERE attrelid = rel AND attname = key;
     SELECT c INTO wrong FROM unnest('{a,b,similarity}'::text[]) AS c WHERE NOT EXISTS (SELECT FROM pg_attribute AS t WHERE t.attrelid = pairs AND t.attname = c AND NOT t.attisdropped
         AND t.atttypid = CASE c WHEN 'similarity' THEN 'float8'::regtype ELSE 'text'::regtype END) LIMIT 1;

@@ -38,6 +38,9 @@ CREATE FUNCTION _bloom_citus_column(rel regclass, name name, is_signature boolea
 DECLARE
     info record;
 BEGIN
+    IF name IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'the name of a column must not be null';
+    END IF;
     SELECT a.attname, t.oid, t.typtype, format_type(a.atttypid, NULL) AS shown INTO info FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
         WHERE a.attrelid = rel AND a.attname = name AND a.attnum > 0 AND NOT a.attisdropped;
     IF info.attname IS NULL THEN
@@ -168,12 +171,12 @@ CREATE FUNCTION _bloom_citus_shards(rel regclass) RETURNS text[] STABLE LANGUAGE
 $$;
 COMMENT ON FUNCTION _bloom_citus_shards(regclass) IS 'the shards of a table by their own names';
 
--- A table of pairs, distributed by their first key.
+-- A table of pairs, distributed by their first key. It is made before anything else, and, if its name is a long one, not by several connections: Citus shortens the names of its
+-- shards, locks what it has shortened, and would wait for itself. The setting lasts as long as the function.
 CREATE FUNCTION _bloom_citus_create_pairs(pairs text, columns text) RETURNS void VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     EXECUTE format('CREATE TABLE %s (a text NOT NULL, b text NOT NULL, %s)', pairs, columns);
-    IF octet_length(pairs) > 48 THEN
-        -- Names of its shards may be cut off alike, and Citus would wait for itself.
+    IF (SELECT octet_length(relname) FROM pg_class WHERE oid = pairs::regclass) > 40 THEN
         PERFORM set_config('citus.multi_shard_modify_mode', 'sequential', true);
     END IF;
     PERFORM create_distributed_table(pairs::regclass, 'a', colocate_with => 'none');

@@ -317,6 +317,8 @@ sql -c 'SET ROLE other' -c "$set local" -c BEGIN -c 'SET LOCAL standard_conformi
     -c "INSERT INTO of_owner_entry VALUES (2, 'Sean Connery', '\\''::text), (3, ''Sean Connery'', ''b'') --')" -c COMMIT
 sql -c 'SET ROLE other' -c 'SET standard_conforming_strings = off' -c "INSERT INTO of_owner_entry VALUES (4, 'Roger Moore', 'a\\\\b')"
 is "1 a,2 \\'::text), (3, 'Sean Connery', 'b') --,4 a\\b" "SELECT string_agg(id || ' ' || note, ',' ORDER BY id) FROM of_owner"
+# Citus takes any type of this name for that of PostgreSQL when it distributes a table by a text.
+sql -c 'DROP SCHEMA trap CASCADE'
 # The rights of who has owned a table are not those of who owns it now.
 for table in of_owner of_owner_entry_turn of_owner_entry_shards; do
     sql -c "ALTER TABLE $table OWNER TO other"
@@ -324,10 +326,13 @@ for table in of_owner of_owner_entry_turn of_owner_entry_shards; do
     sql -c "ALTER TABLE $table OWNER TO postgres"
 done
 sql -c "INSERT INTO of_owner_entry VALUES (5, 'Timothy Dalton')" -c "SELECT bloom_citus_guard_drop('of_owner_entry')" >/dev/null
-# A key of characters.
-sql -c 'CREATE TABLE of_chars (id char(4) PRIMARY KEY, name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED)' -c "SELECT create_distributed_table('of_chars', 'id')" \
-    -c "SELECT bloom_citus_guard_create('of_chars', 'sig', 0.75, 'reject')" -c "INSERT INTO of_chars_entry VALUES ('a', 'Erika Mustermann')" >/dev/null
-refused 23P85 "INSERT INTO of_chars_entry VALUES ('b', 'Erica Mustermann')"
+# A key of characters, a column with the name of a parameter, an entry whose other tables have the longest names.
+sql -c 'CREATE TABLE of_chars (id char(4) PRIMARY KEY, name text, _entered text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED)' -c "SELECT create_distributed_table('of_chars', 'id')" \
+    -c "SELECT bloom_citus_guard_create('of_chars', 'sig', 0.75, 'reject', repeat('e', 56)::name)" >/dev/null
+entry=$(printf 'e%.0s' {1..56})
+sql -c "INSERT INTO $entry VALUES ('a', 'Erika Mustermann', 'b')"
+refused 23P85 "INSERT INTO $entry VALUES ('b', 'Erica Mustermann')"
+is 0 "SELECT count(*) FROM $entry"
 say 'nothing runs with the rights of an owner that is not the owner'"'"'s'
 
 # Where the rows of a tenant are in one shard, its own guard and its own constraint hold for all of them.

@@ -70,6 +70,18 @@ of_all=$(f1 fit_all) of_sample=$(f1 fit_sample)
 awk -v a="$of_all" -v b="$of_sample" 'BEGIN { exit !(b > a - 0.02) }' || die "F1 of a sample is $of_sample, of all $of_all"
 say "F1 $of_all of all, $of_sample of a sample"
 
+# Columns of the types of users are left out, and said to be, with those that no fit compares.
+sql -c 'CREATE DOMAIN word AS text' -c "CREATE TABLE with_domain AS SELECT n, surname, dob, email, given_name::word AS given, interval '1 day' * n AS days FROM plain" -c "SELECT create_distributed_table('with_domain', 'n')" >/dev/null
+[[ $(sql -c "SELECT string_agg(k, ',' ORDER BY k) FROM jsonb_object_keys(bloom_citus_model_fit('with_domain', 'n', personal => '{dob}', sample => 5000) -> 'left_out') AS k WHERE k IN ('given', 'days')") == days,given ]] ||
+    die 'columns that a fit to a sample leaves out are not said'
+# Names with backslashes, written as standard_conforming_strings = off has them; names of which Citus shortens those of the shards.
+sql -c 'ALTER TABLE plain RENAME surname TO "sur\name"' -c 'ALTER TABLE person RENAME surname TO "sur\name"' \
+    -c "CREATE TABLE model6 AS SELECT jsonb_set(bloom_model_fit('plain', 'n', ARRAY['sur\name', 'dob', 'email'], '{}'), '{searches}', jsonb_build_array(jsonb_build_object('equal', ARRAY['sur\name', 'dob'], 'most', 40, 'pairs_per_record', 1, 'matches_per_record', 0.1))) AS model" \
+    -c "CREATE TABLE truth6 AS SELECT d.* FROM model6, bloom_model_duplicates('plain', 'n', model, 0, '{\"force\": true}') AS d" \
+    -c 'SET standard_conforming_strings = off' -c "SELECT bloom_citus_model_duplicates('person', 'n', model, repeat('p', 60)::name, 0, '{\"force\": true}') FROM model6" >/dev/null
+same "$(printf 'p%.0s' {1..60})" truth6 "$pairs" 'names with backslashes'
+sql -c 'ALTER TABLE plain RENAME "sur\name" TO surname' -c 'ALTER TABLE person RENAME "sur\name" TO surname'
+
 # A table of pairs is brought up to date.
 sql -c 'CREATE TABLE one AS SELECT n, city, bloom_signature(given_name || surname || dob) AS sig FROM plain WHERE n <= 3000' -c 'CREATE TABLE several AS TABLE one' -c "SELECT create_distributed_table('several', 'n')" \
     -c 'CREATE INDEX ON several USING sigfile (sig)' -c "SELECT bloom_citus_duplicates('several', 'n', 'sig', 0.7, 'kept')" -c 'CREATE TABLE changed (key text)' >/dev/null
@@ -91,6 +103,9 @@ refresh 'of others'
 sql -c 'DROP TABLE kept' -c "SELECT bloom_citus_duplicates('several', 'n', 'sig', 0.7, 'kept', within => '{city}')" >/dev/null
 both "UPDATE TABLE SET sig = bloom_signature('Max Mustermann') WHERE n % 60 = 2"
 refresh 'within a city' ", within => '{city}'"
+# Columns with the names of those that are sent to the nodes.
+for t in one several; do sql -c "ALTER TABLE $t RENAME city TO bloom_sig"; done
+refresh 'within a column of another name' ", within => '{bloom_sig}'"
 say "pairs that are kept: $(sql -c 'SELECT count(*) FROM kept')"
 
 # refused SQLSTATE STATEMENT
@@ -116,6 +131,8 @@ refused 22023 "SELECT bloom_citus_model_fit('person', 'n', sample => 10)"
 refused 42809 "SELECT bloom_citus_model_fit('plain', 'n')"
 refused 0A000 "SELECT bloom_citus_model_fit('person', 'n', labels => 'known', sample => 5000)"
 refused 42703 "SELECT bloom_citus_pairs_refresh('kept', 'several', 'n', 'sig', 0.7, 'model')"
+refused 22004 "SELECT bloom_citus_pairs_refresh(NULL, 'several', 'n', 'sig', 0.7, 'changed')"
+refused 22004 "SELECT bloom_citus_model_duplicates('person', 'n', model, NULL) FROM model"
 refused 42809 "SELECT bloom_citus_pairs_refresh('kept', 'one', 'n', 'sig', 0.7, 'changed')"
 sql -c 'CREATE ROLE stranger LOGIN' -c 'GRANT ALL ON SCHEMA public TO stranger' -c 'GRANT SELECT ON model TO stranger'
 refused 42501 "SET ROLE stranger; SELECT bloom_citus_model_duplicates('person', 'n', model, 'none') FROM model"

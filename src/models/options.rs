@@ -171,7 +171,8 @@ fn searches(value: &Value) -> Option<Vec<(Vec<String>, u32)>> {
     let search = |search: &Value| {
         let fields: Option<Vec<String>> =
             search.get("equal")?.as_array()?.iter().map(name).collect();
-        let most = search.get("most")?.as_u64()?.try_into().ok()?;
+        let most: u32 = search.get("most")?.as_u64()?.try_into().ok()?;
+        let most = (most > 0).then_some(most)?;
         fields.filter(|fields| !fields.is_empty()).zip(Some(most))
     };
     let searches: Option<Vec<_>> = value.as_array()?.iter().map(search).collect();
@@ -182,7 +183,13 @@ fn searches(value: &Value) -> Option<Vec<(Vec<String>, u32)>> {
 ///
 /// Errors: there is none.
 fn relation(name: &str) -> pg_sys::Oid {
-    split(name).map_or(pg_sys::InvalidOid, |names| find(&names, 0))
+    match split(name) {
+        Some(names) if names.len() <= 2 => find(&names, 0),
+        _ => invalid(
+            format!("\"{name}\" is not the name of a relation"),
+            "Write it as SQL does, perhaps with its schema.",
+        ),
+    }
 }
 
 fn invalid(message: String, hint: &str) -> ! {
