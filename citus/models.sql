@@ -302,10 +302,11 @@ BEGIN
     of_keys := @extschema@._bloom_citus_model_of_keys(model, cheap);
     EXECUTE format('CREATE TEMP TABLE %1$s_k ON COMMIT DROP AS SELECT DISTINCT (k.key & -64) | k.search AS key, k.search, (%5$L::jsonb -> k.search ->> ''most'')::integer AS most
         FROM pg_temp.%1$s_s AS r, LATERAL %2$s.bloom_model_keys($1, jsonb_object($2, %3$s), %4$s) AS k', split_part(job, '.', 2), own, texts, n_records, cheap) USING of_keys, names;
-    EXECUTE format('CREATE TEMP TABLE %1$s_w ON COMMIT DROP AS SELECT w.key, count(*) > w.most AS is_large FROM %6$s AS r, LATERAL %2$s.bloom_model_keys(%4$L, jsonb_object(%5$L, %3$s), %7$s) AS k, pg_temp.%1$s_k AS w
-        WHERE w.key = (k.key & -64) | k.search GROUP BY w.key, w.most HAVING count(*) > 1', split_part(job, '.', 2), own, texts, of_keys, names, rel, n_records);
-    EXECUTE format('CREATE TEMP TABLE %1$s_n ON COMMIT DROP AS SELECT DISTINCT r.%8$s AS key FROM %6$s AS r, LATERAL %2$s.bloom_model_keys(%4$L, jsonb_object(%5$L, %3$s), %7$s) AS k, pg_temp.%1$s_w AS w
-        WHERE w.key = (k.key & -64) | k.search AND NOT w.is_large', split_part(job, '.', 2), own, texts, of_keys, names, rel, n_records, key_column);
+    -- Outer joins, and conditions that the planner does not take for those of inner ones, since it might begin with every record and every key of the sample, and look for the record's own then.
+    EXECUTE format('CREATE TEMP TABLE %1$s_w ON COMMIT DROP AS SELECT w.key, count(*) > w.most AS is_large FROM %6$s AS r CROSS JOIN LATERAL %2$s.bloom_model_keys(%4$L, jsonb_object(%5$L, %3$s), %7$s) AS k
+            LEFT JOIN pg_temp.%1$s_k AS w ON w.key = (k.key & -64) | k.search WHERE COALESCE(w.most, 0) > 0 GROUP BY w.key, w.most HAVING count(*) > 1', split_part(job, '.', 2), own, texts, of_keys, names, rel, n_records);
+    EXECUTE format('CREATE TEMP TABLE %1$s_n ON COMMIT DROP AS SELECT DISTINCT r.%8$s AS key FROM %6$s AS r CROSS JOIN LATERAL %2$s.bloom_model_keys(%4$L, jsonb_object(%5$L, %3$s), %7$s) AS k
+            LEFT JOIN pg_temp.%1$s_w AS w ON w.key = (k.key & -64) | k.search WHERE NOT COALESCE(w.is_large, true)', split_part(job, '.', 2), own, texts, of_keys, names, rel, n_records, key_column);
     EXECUTE format('INSERT INTO %1$s_n SELECT r.%2$s FROM %1$s_s AS r EXCEPT SELECT key FROM %1$s_n', job, key_column);
     SELECT string_agg(format('r.%I', c), ', ' ORDER BY c) INTO columns FROM (SELECT DISTINCT c FROM unnest(names || key::text) AS c) AS c;
     EXECUTE format('CREATE TEMP TABLE %1$s_t ON COMMIT DROP AS SELECT %3$s FROM %2$s AS r JOIN pg_temp.%1$s_n AS n ON n.key = r.%4$s', split_part(job, '.', 2), rel, columns, key_column);
