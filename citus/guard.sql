@@ -210,6 +210,14 @@ BEGIN
     shards := format('%I.%I', info.nspname, entry || '_shards');
     checks := format('%I.%I', info.nspname, entry || '_guard');
     enters := format('%I.%I', info.nspname, entry || '_enter');
+    IF to_regclass(made) IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = '42P07', MESSAGE = format('relation "%s" already exists', entry), DETAIL = 'If it is the entry of a guard, that is there already.',
+            HINT = 'Drop the guard by bloom_citus_guard_drop(), or give the entry another name.';
+    ELSIF NOT EXISTS (SELECT FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am AS m ON m.oid = c.relam JOIN pg_attribute AS a ON a.attrelid = rel AND a.attnum = ANY (i.indkey)
+            WHERE i.indrelid = rel AND m.amname = 'sigfile' AND a.attname = signature AND i.indpred IS NULL) THEN
+        RAISE WARNING USING ERRCODE = '01000', MESSAGE = format('relation "%s" has no sigfile index on column "%s"', info.relname, signature), DETAIL = 'For each row that is entered the guard reads all rows.',
+            HINT = format('CREATE INDEX ON %s USING sigfile (%I);', rel, signature);
+    END IF;
     -- Not by several connections: a table with a long name would wait for itself, since Citus shortens the names of its shards, and locks what it has shortened.
     IF is_coordinator THEN
         PERFORM @extschema@._bloom_citus_check_workers();

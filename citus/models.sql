@@ -138,6 +138,8 @@ BEGIN
     result := @extschema@._bloom_citus_result(at, pairs);
     PERFORM @extschema@._bloom_citus_check_workers();
     PERFORM @extschema@._bloom_citus_create_pairs(result, 'probability float8 NOT NULL, bits float8 NOT NULL');
+    -- Fields that the table lacks, by its own name.
+    PERFORM @extschema@._bloom_citus_column(rel, f ->> 'name') FROM jsonb_array_elements(CASE jsonb_typeof(model -> 'fields') WHEN 'array' THEN model -> 'fields' ELSE '[]' END) AS f WHERE f ->> 'name' IS NOT NULL;
     EXECUTE format('SELECT count(*) FROM %s', rel) INTO n_records;
     options := COALESCE(options, '{}') || jsonb_build_object('records', greatest(n_records, 2));
     -- What the model, the options and the least probability are, and which searches are left out, the job of one node says of a table without rows.

@@ -13,6 +13,7 @@ DECLARE
     equal text;
     wrong text;
     gone bigint;
+    has_null boolean;
 BEGIN
     PERFORM @extschema@._bloom_citus_check_table(rel);
     IF pairs IS NULL OR changed IS NULL THEN
@@ -38,20 +39,29 @@ BEGIN
     PERFORM @extschema@._bloom_citus_check_workers();
     EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', pairs);
 
-    -- The keys that have changed, and those of pairs whose records are no more there, or have no signature.
-    EXECUTE format('CREATE TEMP TABLE %s_c ON COMMIT DROP AS SELECT DISTINCT key::text AS key FROM %s WHERE key IS NOT NULL', job, changed);
-    EXECUTE format('CREATE TEMP TABLE %s_p ON COMMIT DROP AS SELECT a AS key FROM %s UNION SELECT b FROM %2$s', job, pairs);
-    EXECUTE format('CREATE TEMP TABLE %1$s_e ON COMMIT DROP AS SELECT p.key FROM %2$s AS r JOIN pg_temp.%1$s_p AS p ON p.key = format(''%%s'', r.%3$s) WHERE r.%4$s IS NOT NULL', job, rel, key_column, sig_column);
-    EXECUTE format('CREATE TEMP TABLE %1$s_g ON COMMIT DROP AS SELECT key FROM pg_temp.%1$s_c INTERSECT SELECT key FROM pg_temp.%1$s_p
-        UNION (SELECT key FROM pg_temp.%1$s_p EXCEPT SELECT key FROM pg_temp.%1$s_e)', job);
+    -- The keys that have changed, and those of pairs whose records are no more there, or have no signature: as values of the key, of which no text is that of something else.
+    EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE key IS NULL)', changed) INTO has_null;
+    IF has_null THEN
+        RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = format('key of relation "%s" is null', changed), HINT = 'Use a view that leaves out those that are null.';
+    END IF;
+    EXECUTE format('CREATE TEMP TABLE %s_c ON COMMIT DROP AS SELECT r.%s AS key FROM %s AS r WITH NO DATA', job, key_column, rel);
+    EXECUTE format('CREATE TEMP TABLE %1$s_p ON COMMIT DROP AS SELECT NULL::text AS shown, key FROM pg_temp.%1$s_c WITH NO DATA', job);
+    EXECUTE format('INSERT INTO pg_temp.%s_c SELECT DISTINCT key::%s FROM %s', job, key_type, changed);
+    EXECUTE format('INSERT INTO pg_temp.%s_p SELECT k, k::%s FROM (SELECT a AS k FROM %s UNION SELECT b FROM %3$s) AS p', job, key_type, pairs);
+    EXECUTE format('CREATE TEMP TABLE %1$s_e ON COMMIT DROP AS SELECT p.key FROM %2$s AS r JOIN pg_temp.%1$s_p AS p ON p.key = r.%3$s WHERE r.%4$s IS NOT NULL', job, rel, key_column, sig_column);
+    EXECUTE format('CREATE TEMP TABLE %1$s_g ON COMMIT DROP AS SELECT p.shown AS key FROM pg_temp.%1$s_p AS p WHERE p.key IN (SELECT key FROM pg_temp.%1$s_c) OR NOT EXISTS (SELECT FROM pg_temp.%1$s_e AS e WHERE e.key = p.key)', job);
+    EXECUTE format('CREATE TEMP TABLE %1$s_n ON COMMIT DROP AS SELECT r.%3$s AS bloom_key, r.%4$s AS bloom_sig %5$s FROM %2$s AS r JOIN pg_temp.%1$s_c AS c ON c.key = r.%3$s
+        WHERE r.%4$s IS NOT NULL', job, rel, key_column, sig_column, others);
+    EXECUTE format('SELECT format(''%%s'', key) FROM (SELECT key FROM pg_temp.%1$s_e UNION ALL SELECT bloom_key FROM pg_temp.%1$s_n WHERE bloom_key NOT IN (SELECT key FROM pg_temp.%1$s_e)) AS k GROUP BY key HAVING count(*) > 1 LIMIT 1', job) INTO wrong;
+    IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = '21000', MESSAGE = format('more than one record has the key "%s"', wrong), HINT = format('Name a key column that is unique, instead of "%s".', key);
+    END IF;
     EXECUTE format('DELETE FROM %s AS p WHERE p.a IN (SELECT key FROM pg_temp.%s_g)', pairs, job);
     GET DIAGNOSTICS deleted = ROW_COUNT;
     EXECUTE format('DELETE FROM %s AS p WHERE p.b IN (SELECT key FROM pg_temp.%s_g)', pairs, job);
     GET DIAGNOSTICS gone = ROW_COUNT;
     deleted := deleted + gone;
 
-    EXECUTE format('CREATE TEMP TABLE %1$s_n ON COMMIT DROP AS SELECT r.%3$s AS bloom_key, r.%4$s AS bloom_sig %5$s FROM %2$s AS r JOIN pg_temp.%1$s_c AS c ON c.key = format(''%%s'', r.%3$s)
-        WHERE r.%4$s IS NOT NULL', job, rel, key_column, sig_column, others);
     EXECUTE format($q$INSERT INTO %2$s (a, b, similarity) SELECT DISTINCT format('%%s', CASE WHEN r.%3$s < n.bloom_key THEN r.%3$s ELSE n.bloom_key END),
             format('%%s', CASE WHEN r.%3$s < n.bloom_key THEN n.bloom_key ELSE r.%3$s END), %6$s.bloom_sim(r.%4$s, n.bloom_sig)
         FROM %1$s AS r JOIN pg_temp.%7$s_n AS n ON %6$s.bloom_sim_at_least(r.%4$s, n.bloom_sig, %8$L) AND r.%3$s <> n.bloom_key %5$s$q$,

@@ -20,7 +20,7 @@ BEGIN
         LEFT JOIN pg_am AS a ON a.oid = c.relam WHERE c.oid = rel;
     IF info.partmethod IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = '42809', MESSAGE = format('relation "%s" is not distributed', rel),
-            HINT = 'Use the function of bloom_ident, which compares the rows of this node.';
+            HINT = 'Use bloom_duplicates(), bloom_linkage(), bloom_model_fit(), bloom_model_duplicates(), bloom_pairs_refresh() or bloom_guard_create(), which are for tables of one node.';
     ELSIF info.partmethod <> 'h' THEN
         RAISE EXCEPTION USING ERRCODE = '42809', MESSAGE = format('relation "%s" is not distributed by the hash of a column', rel),
             DETAIL = 'All its rows are on one node.', HINT = 'Use the function of bloom_ident, which compares them there.';
@@ -71,7 +71,9 @@ BEGIN
     END IF;
     EXECUTE asked INTO own;
     SELECT * INTO other FROM run_command_on_workers(asked) AS w WHERE NOT w.success OR w.result IS DISTINCT FROM own LIMIT 1;
-    IF FOUND THEN
+    IF FOUND AND other.result ~ '^(failed to connect|failed to get connection)' THEN
+        RAISE EXCEPTION USING ERRCODE = '08006', MESSAGE = format('node %s:%s cannot be reached', other.nodename, other.nodeport), DETAIL = other.result;
+    ELSIF FOUND THEN
         RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('bloom_ident of node %s:%s is another one', other.nodename, other.nodeport),
             DETAIL = format('It says "%s", and this node "%s".', other.result, own), HINT = 'Install the same version on all nodes.';
     END IF;

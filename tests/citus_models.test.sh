@@ -108,6 +108,8 @@ for t in one several; do sql -c "ALTER TABLE $t RENAME city TO bloom_sig"; done
 refresh 'within a column of another name' ", within => '{bloom_sig}'"
 say "pairs that are kept: $(sql -c 'SELECT count(*) FROM kept')"
 
+sql -c "CREATE TABLE bad_keys AS SELECT 'x' AS key" -c 'CREATE TABLE null_keys (key text)' -c 'INSERT INTO null_keys VALUES (NULL)' \
+    -c 'CREATE TABLE twice AS SELECT n, sig FROM one UNION ALL SELECT n, sig FROM one' -c "SELECT create_distributed_table('twice', 'n')" >/dev/null
 # refused SQLSTATE STATEMENT
 refused() {
     local state
@@ -130,6 +132,11 @@ refused 22004 "UPDATE person SET entered = NULL WHERE n = 1; SELECT bloom_citus_
 refused 22023 "SELECT bloom_citus_model_fit('person', 'n', sample => 10)"
 refused 42809 "SELECT bloom_citus_model_fit('plain', 'n')"
 refused 0A000 "SELECT bloom_citus_model_fit('person', 'n', labels => 'known', sample => 5000)"
+# Another column, another table, keys that are none: as bloom_pairs_refresh, and nothing is deleted.
+refused 42703 "SELECT bloom_citus_pairs_refresh('found', 'several', 'n', 'sig', 0.7, 'changed')"
+refused 21000 "SELECT bloom_citus_pairs_refresh('kept', 'twice', 'n', 'sig', 0.7, 'changed')"
+refused 22P02 "SELECT bloom_citus_pairs_refresh('kept', 'several', 'n', 'sig', 0.7, 'bad_keys')"
+refused 22004 "SELECT bloom_citus_pairs_refresh('kept', 'several', 'n', 'sig', 0.7, 'null_keys')"
 refused 42703 "SELECT bloom_citus_pairs_refresh('kept', 'several', 'n', 'sig', 0.7, 'model')"
 refused 22004 "SELECT bloom_citus_pairs_refresh(NULL, 'several', 'n', 'sig', 0.7, 'changed')"
 refused 22004 "SELECT bloom_citus_model_duplicates('person', 'n', model, NULL) FROM model"
