@@ -47,12 +47,12 @@ DECLARE
     pages bigint := pg_relation_size(rel::regclass) / current_setting('block_size')::integer;
 BEGIN
     FOR page IN 0..pages - 1 BY 128 LOOP
-        RETURN QUERY EXECUTE format($q$SELECT $4[k.cell], array_agg(k.key), array_agg(k.record) FROM (
+        RETURN QUERY EXECUTE format($q$SELECT $3[k.cell], array_agg(k.key), array_agg(k.record) FROM (
             SELECT (k.key & -64) | k.search AS key, 1 + ((k.key >> 6) & 2147483647) %% %s AS cell, r.record
-            FROM (SELECT %s AS record, jsonb_object($5, r.texts) AS object FROM %s AS r WHERE r.ctid >= $6 AND r.ctid < $7 OFFSET 0) AS r,
+            FROM (SELECT %s AS record, jsonb_object($4, r.texts) AS object FROM %s AS r WHERE r.ctid >= $5 AND r.ctid < $6 OFFSET 0) AS r,
                 LATERAL %s.bloom_model_keys($1, r.object, $2) AS k) AS k GROUP BY k.cell$q$,
             cardinality(cells), @extschema@._bloom_citus_record(number), rel, schema)
-            USING model, records, NULL::integer, cells, fields, format('(%s,0)', page)::tid, format('(%s,0)', page + 128)::tid;
+            USING model, records, cells, fields, format('(%s,0)', page)::tid, format('(%s,0)', page + 128)::tid;
     END LOOP;
 END
 $$;
@@ -167,6 +167,7 @@ BEGIN
     most_pairs := COALESCE((options ->> 'pair_limit')::float8, greatest(5.0 * n_records, 8e6));
     SELECT array_agg(f ->> 'name' ORDER BY n) INTO fields FROM jsonb_array_elements(model -> 'fields') WITH ORDINALITY AS f (f, n);
     texts := @extschema@._bloom_citus_model_texts(rel, fields);
+    PERFORM @extschema@._bloom_citus_check_shards(rel, key || fields::name[]);
 
     job := format('%s.%s', at, job);
     EXECUTE format('CREATE UNLOGGED TABLE %s_c (cell integer, number integer, r text, k text, p text, q text, model jsonb)', job);

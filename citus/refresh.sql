@@ -23,6 +23,7 @@ BEGIN
     END IF;
     PERFORM @extschema@._bloom_citus_check_table(pairs);
     key_column := @extschema@._bloom_citus_column(rel, key);
+    PERFORM @extschema@._bloom_citus_key(rel, key);
     sig_column := @extschema@._bloom_citus_column(rel, signature, true);
     SELECT string_agg(format(', r.%s AS bloom_within_%s', @extschema@._bloom_citus_column(rel, c), i), '' ORDER BY i), string_agg(format(' AND r.%I = n.bloom_within_%s', c, i), '' ORDER BY i) INTO others, equal
         FROM unnest(within) WITH ORDINALITY AS c (c, i) WHERE c IS NOT NULL;

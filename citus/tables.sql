@@ -49,7 +49,7 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = '42804', MESSAGE = format('column "%s" of relation "%s" is of type %s, not bloom', name, rel, info.shown);
     ELSIF NOT is_signature AND info.oid >= 16384 AND info.typtype <> 'e' THEN
         RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = format('column "%s" of relation "%s" is of type %s', name, rel, info.shown),
-            DETAIL = 'Keys and columns to compare within are of types of PostgreSQL itself, or enums, so that nobody''s casts run as somebody else.',
+            DETAIL = 'Keys are of types of PostgreSQL itself, and columns to compare of those or enums, so that nobody''s casts run as somebody else.',
             HINT = 'Take a column of such a type.';
     END IF;
     RETURN quote_ident(name);
@@ -132,15 +132,20 @@ END
 $$;
 COMMENT ON FUNCTION _bloom_citus_result(text, name) IS 'the name of a table of pairs; an error if it is there';
 
--- The order of a key, by which the lesser one of two comes first, as a cast of its text, and its hash, which equal keys have in common, for a row "r".
+-- The order of a key, by which the lesser one of two comes first, as a cast of its text, and its hash, which equal keys have in common, for a row "r". An error if it is of an enum:
+-- whoever owns that may have made casts between it and text, and they would run as whoever asks.
 CREATE FUNCTION _bloom_citus_key(rel regclass, key name, OUT cast_of_key text, OUT hash_of_key text) STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     key_type record;
 BEGIN
-    SELECT t.oid, format_type(t.oid, a.atttypmod) AS shown, t.typtype IN ('e', 'r', 'm') OR t.typname = 'varchar' OR t.typelem <> 0 OR EXISTS (
+    SELECT t.oid, format_type(t.oid, a.atttypmod) AS shown, t.typtype IN ('r', 'm') OR t.typname = 'varchar' OR t.typelem <> 0 OR EXISTS (
             SELECT FROM pg_opclass AS o JOIN pg_am AS m ON m.oid = o.opcmethod WHERE m.amname = 'btree' AND o.opcdefault AND o.opcintype = t.oid) AS has_order,
             (SELECT format(' COLLATE %I.%I', n.nspname, c.collname) FROM pg_collation AS c JOIN pg_namespace AS n ON n.oid = c.collnamespace WHERE c.oid = a.attcollation) AS collation
         INTO key_type FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid WHERE a.attrelid = rel AND a.attname = key;
+    IF key_type.oid >= 16384 THEN
+        RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = format('key "%s" of relation "%s" is of type %s', key, rel, key_type.shown),
+            DETAIL = 'A key becomes a text and comes back from it, by casts that the owner of the type could have made.', HINT = 'Take a key of a type of PostgreSQL itself.';
+    END IF;
     cast_of_key := CASE WHEN key_type.has_order THEN format('::%s%s', key_type.shown, key_type.collation) ELSE '::text COLLATE "C"' END;
     SELECT format('pg_catalog.%I(r.%I)', f.proname, key) INTO hash_of_key FROM pg_opclass AS o JOIN pg_am AS m ON m.oid = o.opcmethod
         JOIN pg_amproc AS p ON p.amprocfamily = o.opcfamily AND p.amproclefttype = o.opcintype AND p.amprocrighttype = o.opcintype AND p.amprocnum = 1

@@ -66,6 +66,7 @@ fn run(fcinfo: pg_sys::FunctionCallInfo, sides: usize, job: &'static str) -> New
         names.iter().map(|name| readable(name.to_bytes())).collect()
     });
     let options = ModelOptions::of_fit(arguments, at + 3);
+    options.stands_for(0.0, 0.0, sides);
     let one_to_one = match sides {
         2 => one_to_one(&arguments.text(at + 4)),
         _ => None,

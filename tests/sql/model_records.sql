@@ -51,4 +51,5 @@ SELECT fitted('part', '{"sampel": 1}');
 SELECT d.* FROM models, bloom_model_duplicates('people', 'id', model, 0.5, '{"records": 20999}') AS d;
 SELECT d.* FROM models, bloom_model_duplicates('people', 'id', model, 0.5, '{"records": 21000, "sample": "everybody"}') AS d;
 SELECT bloom_model_fit_linkage('part', 'id', 'people', 'id', '{given,surname,dob}', options => '{"records": 21000}');
+SELECT bloom_model_fit_linkage('part', 'id', 'people', 'id', '{given,surname,dob}', options => '{"records": 21000}', one_to_one => 'both');
 DROP SCHEMA model_records CASCADE;
