@@ -120,7 +120,7 @@ for where in 'coordinator coordinator coordinator coordinator coordinator coordi
     is 0 "SELECT count(*) FROM bloom_duplicates('plain', 'id', 'sig', 0.75)"
     states=$(grep -ho 'ERROR:  .*' "$SCRATCH"/session?.log | sort | uniq -c | tr -s '\n ' ' ')
     say "$where:$states"
-    [[ ! $states =~ (0A000|XX000|42|55) ]] || die "unexpected errors"
+    [[ ! $states =~ ERROR:\ +(0A000|XX000|42|55) ]] || die "unexpected errors"
     # Who was refused had a partner: one of each is in.
     is 0 "SELECT count(*) FROM generate_series(1, $pairs / 6) AS pair WHERE NOT EXISTS (SELECT FROM plain WHERE id / 100 = pair)"
     is 0 'SELECT count(*) FROM person_entry'
