@@ -1,9 +1,9 @@
 
--- Match models over all shards of a distributed table. The records are copied into cells, by the hash of their key; the keys that the model's searches give them go to the
--- cell of each key, where blocks are made; the pairs of blocks go to the cell of their first record, and with that to the cell of their second one, where they are scored.
--- A cell is a shard of each of the job's tables, all on one node, where functions take them by their own names. A record is known by its cell and its tid there, in 64
--- bits, and keys and pairs travel many to a row, which takes a third of the time that rows of their own would. Citus writes strings as standard_conforming_strings of this
--- session has them, which the workers do not know, so the functions turn it on.
+-- Match models over all shards of a distributed table. The records are copied into cells, by the hash of their key, and the keys that the model's searches give them go to the
+-- cell of each key, where the blocks are: those that are neither too small nor too large are told to the cells of their records. From there each record goes to the cells of
+-- its blocks, once to each, and there bloom_model_duplicates compares it with the others, by the keys that are given. A cell is a shard of each of the job's tables, all on one
+-- node, where functions take them by their own names. Keys travel many to a row, which takes a third of the time that rows of their own would. Citus writes strings as
+-- standard_conforming_strings of this session has them, which the workers do not know, so the functions turn it on.
 
 -- The texts of columns as models compare them, whatever the settings of the session that reads them are: SQL, for a row "r".
 CREATE FUNCTION _bloom_citus_model_texts(rel regclass, fields text[]) RETURNS text STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
@@ -27,11 +27,17 @@ END
 $$;
 COMMENT ON FUNCTION _bloom_citus_model_texts(regclass, text[]) IS 'the texts of the fields of a model, as SQL';
 
--- The number of a record of a cell, as SQL, for a row "r" of the cell: the number of the cell, the block, the place in the block.
-CREATE FUNCTION _bloom_citus_record(number integer) RETURNS text IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
-    SELECT format('(%s | (''x'' || encode(tidsend(r.ctid), ''hex''))::bit(48)::bigint)', number::bigint << 48)
+-- The number of a record in its cell, as SQL, for a row "r" of the cell: its block, and its place in that in eleven bits. One is an integer up to a million blocks.
+CREATE FUNCTION _bloom_citus_record() RETURNS text IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+    SELECT '(((''x'' || substr(encode(tidsend(r.ctid), ''hex''), 1, 8))::bit(32)::integer << 11) | (''x'' || substr(encode(tidsend(r.ctid), ''hex''), 9))::bit(16)::integer)'
 $$;
-COMMENT ON FUNCTION _bloom_citus_record(integer) IS 'the number of a record of a cell, as SQL';
+COMMENT ON FUNCTION _bloom_citus_record() IS 'the number of a record in its cell, as SQL';
+
+-- The number of the cell that a key goes to, as SQL. The last bits of a key are its search.
+CREATE FUNCTION _bloom_citus_cell_of_key(key text, cells integer) RETURNS text IMMUTABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+    SELECT format('(1 + ((%s >> 6) & 2147483647) %% %s)', key, cells)
+$$;
+COMMENT ON FUNCTION _bloom_citus_cell_of_key(text, integer) IS 'the number of the cell of a key, as SQL';
 
 -- Three hash tables at once take as much memory as a job may.
 CREATE FUNCTION _bloom_citus_memory() RETURNS text STABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
@@ -42,70 +48,65 @@ COMMENT ON FUNCTION _bloom_citus_memory() IS 'work_mem of a query that is part o
 -- The keys of the records of a cell, with the number of their search in the six last bits, each for the cell that it goes to. So many pages at a time are read that the
 -- memory stays the same, however many records there are.
 CREATE FUNCTION _bloom_citus_model_keys(schema text, model jsonb, records bigint, number integer, rel text, fields text[], cells integer[],
-        OUT cell integer, OUT keys bigint[], OUT of_records bigint[]) RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+        OUT cell integer, OUT source integer, OUT keys bigint[], OUT of_records integer[]) RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     pages bigint := pg_relation_size(rel::regclass) / current_setting('block_size')::integer;
 BEGIN
+    IF pages > 1 << 20 THEN
+        RAISE EXCEPTION USING ERRCODE = '54000', MESSAGE = format('the records of one of %s cells take %s', cardinality(cells), pg_size_pretty(pg_relation_size(rel::regclass))),
+            DETAIL = format('They may take %s.', pg_size_pretty(current_setting('block_size')::bigint << 20)), HINT = 'Distribute the table over more shards.';
+    END IF;
     FOR page IN 0..pages - 1 BY 128 LOOP
-        RETURN QUERY EXECUTE format($q$SELECT $3[k.cell], array_agg(k.key), array_agg(k.record) FROM (
-            SELECT (k.key & -64) | k.search AS key, 1 + ((k.key >> 6) & 2147483647) %% %s AS cell, r.record
+        RETURN QUERY EXECUTE format($q$SELECT $3[k.cell], $7, array_agg(k.key), array_agg(k.record) FROM (
+            SELECT (k.key & -64) | k.search AS key, %s AS cell, r.record
             FROM (SELECT %s AS record, jsonb_object($4, r.texts) AS object FROM %s AS r WHERE r.ctid >= $5 AND r.ctid < $6 OFFSET 0) AS r,
                 LATERAL %s.bloom_model_keys($1, r.object, $2) AS k) AS k GROUP BY k.cell$q$,
-            cardinality(cells), @extschema@._bloom_citus_record(number), rel, schema)
-            USING model, records, cells, fields, format('(%s,0)', page)::tid, format('(%s,0)', page + 128)::tid;
+            @extschema@._bloom_citus_cell_of_key('k.key', cardinality(cells)), @extschema@._bloom_citus_record(), rel, schema)
+            USING model, records, cells, fields, format('(%s,0)', page)::tid, format('(%s,0)', page + 128)::tid, number;
     END LOOP;
 END
 $$;
 COMMENT ON FUNCTION _bloom_citus_model_keys(text, jsonb, bigint, integer, text, text[], integer[]) IS 'the keys of the records of a cell, for the cells that they go to';
 
--- The pairs of the blocks of a cell, each for the cell of its first record, with the searches that have come across it, as bits.
-CREATE FUNCTION _bloom_citus_model_blocks(rel text, most integer[], cells integer[], OUT cell integer, OUT a bigint[], OUT b bigint[], OUT found bigint[])
+-- The keys of a cell that records are compared by, for the cells of the records: those of no fewer than two, and no more than a block of their search may have. Blocks of the
+-- same records have the same print, others have another one but for a case in 2^64.
+CREATE FUNCTION _bloom_citus_model_blocks(rel text, most integer[], cells integer[], OUT cell integer, OUT keys bigint[], OUT prints bigint[], OUT of_records integer[])
     RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off AS $$
 BEGIN
     -- It lasts as long as the function.
     PERFORM set_config('work_mem', @extschema@._bloom_citus_memory(), true);
-    RETURN QUERY EXECUTE format($q$WITH entry AS NOT MATERIALIZED (SELECT unnest(keys) AS key, unnest(of_records) AS record FROM %s),
-            block AS (SELECT key FROM entry GROUP BY key HAVING count(*) > 1 AND count(*) <= ($1)[1 + (key & 63)]),
-            member AS MATERIALIZED (SELECT entry.key, entry.record FROM entry JOIN block USING (key)),
-            pair AS (SELECT x.record AS a, y.record AS b, bit_or(1::bigint << (x.key & 63)::integer) AS found FROM member AS x JOIN member AS y USING (key)
-                WHERE x.record < y.record GROUP BY x.record, y.record)
-        SELECT ($2)[1 + (a >> 48)], array_agg(a), array_agg(b), array_agg(found) FROM pair GROUP BY a >> 48, a >> 22$q$, rel) USING most, cells;
+    RETURN QUERY EXECUTE format($q$WITH entry AS NOT MATERIALIZED (SELECT source, unnest(keys) AS key, unnest(of_records) AS record FROM %s),
+            block AS (SELECT key, bit_xor(hashint8extended(source::bigint << 32 | record, 0)) AS print FROM entry GROUP BY key
+                HAVING count(*) > 1 AND count(*) <= ($1)[1 + (key & 63)])
+        SELECT ($2)[1 + source], array_agg(key), array_agg(print), array_agg(record) FROM entry JOIN block USING (key) GROUP BY source, record >> 18$q$, rel) USING most, cells;
 END
 $$;
-COMMENT ON FUNCTION _bloom_citus_model_blocks(text, integer[], integer[]) IS 'the pairs of the blocks of a cell, for the cells of their first records';
+COMMENT ON FUNCTION _bloom_citus_model_blocks(text, integer[], integer[]) IS 'the keys of the blocks of a cell, for the cells of their records';
 
--- The pairs of a cell, each once, by their first record, which goes with them to the cell of the second one.
-CREATE FUNCTION _bloom_citus_model_pairs(number integer, of_pairs text, of_records text, cells integer[],
-        OUT cell integer, OUT id text, OUT texts text[], OUT b bigint[], OUT found bigint[]) RETURNS SETOF record
-    STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off AS $$
+-- The records of a cell with their keys, for the cells of these. Of blocks with the same records the one with the least key is enough, unless each search has to be known.
+CREATE FUNCTION _bloom_citus_model_records(of_keys text, of_records text, cells integer[], each_search boolean, OUT cell integer, OUT id text, OUT keys bigint[], OUT texts text[])
+    RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off AS $$
 BEGIN
     -- It lasts as long as the function.
     PERFORM set_config('work_mem', @extschema@._bloom_citus_memory(), true);
-    RETURN QUERY EXECUTE format($q$WITH pair AS (SELECT a, b, bit_or(found) AS found FROM (SELECT unnest(a) AS a, unnest(b) AS b, unnest(found) AS found FROM %s) AS p GROUP BY a, b),
-            several AS (SELECT a, b >> 48 AS cell, array_agg(b) AS b, array_agg(found) AS found FROM pair GROUP BY a, b >> 48)
-        SELECT ($1)[1 + p.cell], r.id, r.texts, p.b, p.found FROM several AS p JOIN (SELECT %s AS record, r.id, r.texts FROM %s AS r) AS r ON r.record = p.a$q$,
-        of_pairs, @extschema@._bloom_citus_record(number), of_records) USING cells;
+    RETURN QUERY EXECUTE format($q$WITH entry AS (SELECT unnest(keys) AS key, unnest(prints) AS print, unnest(of_records) AS record FROM %s),
+            block AS (SELECT record, min(key) AS key FROM entry GROUP BY record, print%s),
+            copy AS (SELECT record, %s AS cell, array_agg(key) AS keys FROM block GROUP BY 1, 2)
+        SELECT ($1)[copy.cell], r.id, copy.keys, r.texts FROM copy JOIN (SELECT %s AS record, r.id, r.texts FROM %s AS r) AS r USING (record)$q$,
+        of_keys, CASE WHEN each_search THEN ', key' ELSE '' END, @extschema@._bloom_citus_cell_of_key('key', cardinality(cells)), @extschema@._bloom_citus_record(), of_records) USING cells;
 END
 $$;
-COMMENT ON FUNCTION _bloom_citus_model_pairs(integer, text, text, integer[]) IS 'the pairs of a cell with their first records, for the cells of the second ones';
+COMMENT ON FUNCTION _bloom_citus_model_records(text, text, integer[], boolean) IS 'the records of a cell, for the cells of their keys';
 
--- What the model says of the pairs of a cell.
-CREATE FUNCTION _bloom_citus_model_scores(schema text, model jsonb, records bigint, min_probability float8, number integer, of_pairs text, of_records text, fields text[], cast_of_key text,
-        OUT a text, OUT b text, OUT probability float8, OUT bits float8, OUT taken boolean) RETURNS SETOF record
-    STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off AS $$
+-- The pairs of a cell, the lesser key first.
+CREATE FUNCTION _bloom_citus_model_pairs(schema text, model jsonb, rel text, id name, cast_of_key text, min_probability float8, options jsonb,
+        OUT a text, OUT b text, OUT probability float8, OUT bits float8) RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    -- It lasts as long as the function.
-    PERFORM set_config('work_mem', @extschema@._bloom_citus_memory(), true);
-    -- Not LATERAL, which takes longer than the model.
-    RETURN QUERY EXECUTE format($q$SELECT CASE WHEN a%1$s <= b%1$s THEN a ELSE b END, CASE WHEN a%1$s <= b%1$s THEN b ELSE a END, (score).probability, (score).bits, (score).taken
-        FROM (SELECT p.id AS a, r.id AS b, %2$s.bloom_model_pair($1, p.found, p.object, r.object, $2) AS score
-            FROM (SELECT p.id, p.object, unnest(p.b) AS b, unnest(p.found) AS found FROM (SELECT p.id, jsonb_object($4, p.texts) AS object, p.b, p.found FROM %3$s AS p OFFSET 0) AS p) AS p
-                JOIN (SELECT %4$s AS record, r.id, jsonb_object($4, r.texts) AS object FROM %5$s AS r OFFSET 0) AS r ON r.record = p.b OFFSET 0) AS s
-        WHERE (score).probability >= $3$q$,
-        cast_of_key, schema, of_pairs, @extschema@._bloom_citus_record(number), of_records) USING model, records, min_probability, fields;
+    RETURN QUERY EXECUTE format($q$SELECT CASE WHEN a%1$s <= b%1$s THEN a ELSE b END, CASE WHEN a%1$s <= b%1$s THEN b ELSE a END, probability, bits
+        FROM %2$s.bloom_model_duplicates($1, $2, $3, $4, options => $5)$q$, cast_of_key, schema) USING rel::regclass, id, model, min_probability, options;
 END
 $$;
-COMMENT ON FUNCTION _bloom_citus_model_scores(text, jsonb, bigint, float8, integer, text, text, text[], text) IS 'what a model says of the pairs of a cell';
+COMMENT ON FUNCTION _bloom_citus_model_pairs(text, jsonb, text, name, text, float8, jsonb) IS 'the pairs of a cell that a model takes for matches';
 
 CREATE FUNCTION bloom_citus_model_duplicates(rel regclass, key name, model jsonb, pairs name, min_probability float8 DEFAULT 0.5, options jsonb DEFAULT NULL) RETURNS bigint
     VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
@@ -128,6 +129,9 @@ DECLARE
     searches jsonb;
     most integer[];
     suffix text;
+    own_columns text[] := '{_cell,_id,_keys}';
+    copies text;
+    found text;
     bad record;
     candidates numeric;
 BEGIN
@@ -170,21 +174,28 @@ BEGIN
     PERFORM @extschema@._bloom_citus_check_shards(rel, key || fields::name[]);
 
     job := format('%s.%s', at, job);
-    EXECUTE format('CREATE UNLOGGED TABLE %s_c (cell integer, number integer, r text, k text, p text, q text, model jsonb)', job);
+    WHILE own_columns && fields LOOP
+        own_columns := ARRAY(SELECT '_' || c FROM unnest(own_columns) WITH ORDINALITY AS u (c, n) ORDER BY n);
+    END LOOP;
+    EXECUTE format('CREATE UNLOGGED TABLE %s_c (cell integer, number integer, r text, k text, b text, s text, model jsonb)', job);
     EXECUTE format('CREATE UNLOGGED TABLE %s_r (cell integer, id text, texts text[])', job);
-    EXECUTE format('CREATE UNLOGGED TABLE %s_k (cell integer, keys bigint[], of_records bigint[])', job);
-    EXECUTE format('CREATE UNLOGGED TABLE %s_p (cell integer, a bigint[], b bigint[], found bigint[])', job);
-    EXECUTE format('CREATE UNLOGGED TABLE %s_q (cell integer, id text, texts text[], b bigint[], found bigint[])', job);
+    EXECUTE format('CREATE UNLOGGED TABLE %s_k (cell integer, source integer, keys bigint[], of_records integer[])', job);
+    EXECUTE format('CREATE UNLOGGED TABLE %s_b (cell integer, keys bigint[], prints bigint[], of_records integer[])', job);
+    EXECUTE format('CREATE UNLOGGED TABLE %s_s (%I integer, %I text COLLATE "C", %I bigint[], %s)', job, own_columns[1], own_columns[2], own_columns[3],
+        (SELECT string_agg(format('%I text', f), ', ' ORDER BY n) FROM unnest(fields) WITH ORDINALITY AS u (f, n)));
+    EXECUTE format('CREATE UNLOGGED TABLE %s_p (LIKE %s)', job, result);
     EXECUTE format('ALTER TABLE %s_k ALTER keys SET STORAGE EXTERNAL, ALTER of_records SET STORAGE EXTERNAL', job);
-    EXECUTE format('ALTER TABLE %s_p ALTER a SET STORAGE EXTERNAL, ALTER b SET STORAGE EXTERNAL, ALTER found SET STORAGE EXTERNAL', job);
+    EXECUTE format('ALTER TABLE %s_b ALTER keys SET STORAGE EXTERNAL, ALTER prints SET STORAGE EXTERNAL, ALTER of_records SET STORAGE EXTERNAL', job);
     PERFORM create_distributed_table((job || '_c')::regclass, 'cell', shard_count => n_cells, colocate_with => 'none');
-    FOREACH suffix IN ARRAY '{r,k,p,q}'::text[] LOOP
+    FOREACH suffix IN ARRAY '{r,k,b}'::text[] LOOP
         PERFORM create_distributed_table(format('%s_%s', job, suffix)::regclass, 'cell', colocate_with => job || '_c');
     END LOOP;
+    PERFORM create_distributed_table((job || '_s')::regclass, own_columns[1], colocate_with => job || '_c');
+    PERFORM create_distributed_table((job || '_p')::regclass, 'a', colocate_with => result);
     cells := @extschema@._bloom_citus_values((job || '_c')::regclass);
-    EXECUTE format('INSERT INTO %s_c SELECT ($1)[n], n - 1, r, k, p, q, $2 FROM ROWS FROM (unnest($3), unnest($4), unnest($5), unnest($6)) WITH ORDINALITY AS s (r, k, p, q, n)', job) USING cells, model,
+    EXECUTE format('INSERT INTO %s_c SELECT ($1)[n], n - 1, r, k, b, s, $2 FROM ROWS FROM (unnest($3), unnest($4), unnest($5), unnest($6)) WITH ORDINALITY AS s (r, k, b, s, n)', job) USING cells, model,
         @extschema@._bloom_citus_shards((job || '_r')::regclass), @extschema@._bloom_citus_shards((job || '_k')::regclass),
-        @extschema@._bloom_citus_shards((job || '_p')::regclass), @extschema@._bloom_citus_shards((job || '_q')::regclass);
+        @extschema@._bloom_citus_shards((job || '_b')::regclass), @extschema@._bloom_citus_shards((job || '_s')::regclass);
 
     EXECUTE format('INSERT INTO %s_r SELECT (%L::integer[])[1 + COALESCE((%s & 2147483647) %% %s, 0)], CASE WHEN r.%s IS NOT NULL THEN format(''%%s'', r.%5$s) END, %6$s FROM %7$s AS r',
         job, cells, of_key.hash_of_key, n_cells, key_column, texts, rel);
@@ -197,27 +208,37 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = '21000', MESSAGE = format('more than one record has the key "%s"', bad.id),
             HINT = format('Name a key column that is unique, instead of "%s".', key);
     END IF;
-    EXECUTE format('INSERT INTO %s_k SELECT d.cell, d.keys, d.of_records FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_keys(%2$L, c.model, %3$L, c.number, c.r, %4$L, %5$L) AS d',
+    EXECUTE format('INSERT INTO %s_k SELECT d.cell, d.source, d.keys, d.of_records FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_keys(%2$L, c.model, %3$L, c.number, c.r, %4$L, %5$L) AS d',
         job, own, n_records, fields, cells);
     RAISE DEBUG 'bloom_ident_citus: the keys are in their cells';
-    EXECUTE format('INSERT INTO %s_p SELECT d.cell, d.a, d.b, d.found FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_blocks(c.k, %2$L, %3$L) AS d', job, most, cells);
-    RAISE DEBUG 'bloom_ident_citus: the pairs are in their cells';
-    EXECUTE format('INSERT INTO %s_q SELECT d.cell, d.id, d.texts, d.b, d.found FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_pairs(c.number, c.p, c.r, %2$L) AS d', job, cells);
-    RAISE DEBUG 'bloom_ident_citus: the records of pairs are in their cells';
-    -- No more count than there are, so these are scored once more only where they are too many.
-    EXECUTE format('SELECT sum(cardinality(b)) FROM %s_q', job) INTO candidates;
+    EXECUTE format('INSERT INTO %s_b SELECT d.cell, d.keys, d.prints, d.of_records FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_blocks(c.k, %2$L, %3$L) AS d', job, most, cells);
+    RAISE DEBUG 'bloom_ident_citus: the cells of records know their blocks';
+    copies := format('INSERT INTO %s_s SELECT d.cell, d.id, d.keys, %s FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_records(c.b, c.r, %3$L, ', job,
+        (SELECT string_agg(format('d.texts[%s]', n), ', ' ORDER BY n) FROM generate_subscripts(fields, 1) AS n), cells);
+    EXECUTE copies || 'false) AS d';
+    RAISE DEBUG 'bloom_ident_citus: the records are in the cells of their blocks';
+    options := options || jsonb_build_object('keys', own_columns[3], 'pair_limit', 1::bigint << 53);
+    found := format('INSERT INTO %s_p SELECT d.a, d.b, d.probability, d.bits FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_pairs(%2$L, c.model, c.s, %3$L, %4$L, ',
+        job, own, own_columns[2], of_key.cast_of_key);
+    -- No more count than the blocks have, so they are counted only where these have too many: each pair once, in whichever blocks it is, and by all that the searches say.
+    EXECUTE format('SELECT COALESCE(sum(n * (n - 1) / 2), 0) FROM (SELECT %1$I, key, count(*) AS n FROM (SELECT %1$I, unnest(%2$I) AS key FROM %3$s_s) AS k GROUP BY 1, 2) AS b', own_columns[1], own_columns[3], job)
+        INTO candidates;
     IF candidates > most_pairs THEN
-        EXECUTE format('SELECT count(*) FROM %s_c AS c, LATERAL @extschema@._bloom_citus_model_scores(%L, c.model, %L, 0, c.number, c.q, c.r, %L, %L) AS d WHERE d.taken', job, own, n_records, fields, of_key.cast_of_key)
-            INTO candidates;
+        EXECUTE format('TRUNCATE %s_s', job);
+        EXECUTE copies || 'true) AS d';
+        EXECUTE found || format('0, %L) AS d', options || '{"counted": true}');
+        EXECUTE format('SELECT count(*) FROM (SELECT DISTINCT a, b FROM %s_p) AS p', job) INTO candidates;
         IF candidates > most_pairs THEN
             RAISE EXCEPTION USING ERRCODE = '54000', MESSAGE = format('the searches find more than %s pairs', most_pairs), DETAIL = format('They find %s.', candidates),
                 HINT = 'Raise the option pair_limit, or fit the model to these records.';
         END IF;
+        EXECUTE format('TRUNCATE %s_p', job);
     END IF;
-    EXECUTE format('INSERT INTO %2$s SELECT d.a, d.b, d.probability, d.bits FROM %1$s_c AS c,
-        LATERAL @extschema@._bloom_citus_model_scores(%3$L, c.model, %4$L, %5$L, c.number, c.q, c.r, %6$L, %7$L) AS d', job, result, own, n_records, min_probability, fields, of_key.cast_of_key);
+    EXECUTE found || format('%L, %L) AS d', min_probability, options);
+    -- A pair comes from each cell in which both its records are.
+    EXECUTE format('INSERT INTO %s SELECT DISTINCT a, b, probability, bits FROM %s_p', result, job);
     GET DIAGNOSTICS n_pairs = ROW_COUNT;
-    EXECUTE format('DROP TABLE %s_c, %1$s_r, %1$s_k, %1$s_p, %1$s_q', job);
+    EXECUTE format('DROP TABLE %s_c, %1$s_r, %1$s_k, %1$s_b, %1$s_s, %1$s_p', job);
     RETURN n_pairs;
 END
 $$;

@@ -1792,11 +1792,6 @@ CREATE FUNCTION bloom_model_score(model jsonb, a jsonb, b jsonb, records bigint 
 COMMENT ON FUNCTION bloom_model_score(jsonb, jsonb, jsonb, bigint) IS
     'bits and probability of two records, JSON objects, in a table of so many records, by default as many as the model was fitted to; as bloom_model_duplicates has them, without decisions';
 
-CREATE FUNCTION bloom_model_pair(model jsonb, searches bigint, a jsonb, b jsonb, records bigint DEFAULT NULL, OUT bits float8, OUT probability float8, OUT taken boolean)
-    IMMUTABLE PARALLEL SAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_pair_wrapper';
-COMMENT ON FUNCTION bloom_model_pair(jsonb, bigint, jsonb, jsonb, bigint) IS
-    'as bloom_model_score, of a pair that these searches of the model, as bits, have come across; taken says whether one of them is for such pairs, so that it counts for pair_limit';
-
 CREATE FUNCTION bloom_model_keys(model jsonb, record jsonb, records bigint DEFAULT NULL, side text DEFAULT 'both')
     RETURNS TABLE (search integer, key bigint)
     IMMUTABLE PARALLEL SAFE ROWS 30 COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_keys_wrapper';

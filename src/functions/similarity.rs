@@ -7,7 +7,7 @@ use signature::similarity::{profile, profile_coverage, Popcounts, Weights};
 
 use pg::entry;
 use pg::error::OrRaise;
-use types::{float8_array, settings, Bloom, BloomQuery, Elements};
+use types::{fixed_array, settings, Bloom, BloomQuery, Elements};
 
 // Similarity and distance of two signatures, and the operators that ask for them.
 
@@ -142,7 +142,7 @@ unsafe fn compare<T>(
         let (a, b) = unsafe { (Elements::new(a)?, Elements::new(b)?) };
         // SAFETY: the third argument.
         unsafe {
-            float8_array(weights, "weight", |weights| {
+            fixed_array(weights, "weight", |weights: &[f64]| {
                 let weights = Weights::new(weights)?;
                 if a.len() != b.len() || a.len() != weights.as_slice().len() {
                     return Err(Error::new(

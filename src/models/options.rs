@@ -1,5 +1,7 @@
 //! The options of the functions that make or use a model.
 
+use std::ffi::CString;
+
 use base::range::unit;
 use base::{Error, ErrorKind};
 use linkage::model::{ReadyModel, MOST_SEARCHES};
@@ -9,6 +11,7 @@ use serde_json::Value;
 use pg::catalog::named::{find, split};
 use pg::error::{raise, OrRaise};
 use pg::function::arguments::Arguments;
+use pg::values::text::to_database;
 
 /// Options, as they are without any.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +31,11 @@ pub struct ModelOptions {
     /// The column `key` of this relation has the keys of those blocks that are too large, with the number of the search in the
     /// six last bits.
     pub large: Option<pg_sys::Oid>,
+    /// This column has the keys that bring records together, instead of those that the model's searches give them. Only of
+    /// duplicates.
+    pub keys: Option<CString>,
+    /// Only pairs that count for the limit are given. Only of duplicates.
+    pub counted: bool,
 }
 
 /// Most records that others may stand for: their pairs are counted in floats.
@@ -35,6 +43,8 @@ const MOST_RECORDS: u64 = 1_000_000_000_000;
 
 /// What the options of a function may be.
 const OF_ALL: &str = "Use the options pair_limit, force and records, or none.";
+const OF_DUPLICATES: &str =
+    "Use the options pair_limit, force, records, keys and counted, or none.";
 const OF_FIT: &str = "Use the options records, sample, searches and large, or none.";
 
 impl ModelOptions {
@@ -43,6 +53,13 @@ impl ModelOptions {
     /// Errors: something else than an object; unknown options; values that do not fit them.
     pub fn given(arguments: Arguments, i: usize) -> ModelOptions {
         ModelOptions::parse(arguments, i, OF_ALL)
+    }
+
+    /// Those of a job about the records of one table.
+    ///
+    /// Errors: as [`ModelOptions::given`].
+    pub fn of_duplicates(arguments: Arguments, i: usize) -> ModelOptions {
+        ModelOptions::parse(arguments, i, OF_DUPLICATES)
     }
 
     /// Those of a fit, which has no use for some, and refuses wrong ones all the same.
@@ -102,6 +119,14 @@ impl ModelOptions {
                         options.records = Some(records);
                     }
                     _ => wrong("a number of records, from 2 to 1000000000000"),
+                },
+                "keys" if std::ptr::eq(possible, OF_DUPLICATES) => match value.as_str() {
+                    Some(name) => options.keys = Some(column(name)),
+                    None => wrong("the name of a column"),
+                },
+                "counted" if std::ptr::eq(possible, OF_DUPLICATES) => match value.as_bool() {
+                    Some(counted) => options.counted = counted,
+                    None => wrong("true or false"),
                 },
                 "sample" if std::ptr::eq(possible, OF_FIT) => match value.as_str() {
                     Some(name) => options.sample = Some(relation(name)),
@@ -190,6 +215,18 @@ fn relation(name: &str) -> pg_sys::Oid {
             "Write it as SQL does, perhaps with its schema.",
         ),
     }
+}
+
+/// The name of a column, in the database's encoding.
+///
+/// Errors: it cannot be one.
+fn column(name: &str) -> CString {
+    CString::new(to_database(name)).unwrap_or_else(|_| {
+        invalid(
+            format!("{name:?} is not the name of a column"),
+            "Write it without quotes.",
+        )
+    })
 }
 
 fn invalid(message: String, hint: &str) -> ! {

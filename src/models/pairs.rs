@@ -13,6 +13,7 @@ use super::things::ThingsLinkage;
 use crate::models::records::prepared::PreparedRecords;
 use crate::models::records::read::RecordTexts;
 use crate::models::records::sketches::Sketches;
+use crate::models::search::blocks::WantedPairs;
 use crate::models::search::candidates::{Candidates, Distinct};
 use crate::pairs::decisions::{decisions, Decisions};
 use crate::pairs::one_to_one::BestFirst;
@@ -33,15 +34,17 @@ use signature::mix;
 fn bloom_model_duplicates(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared with these arguments.
     let arguments = unsafe { Arguments::new(fcinfo) };
+    let options = ModelOptions::of_duplicates(arguments, 4);
     let records = Records::new(arguments.oid(0), arguments.name(1), Vec::new());
     let records = records.only(only_new::given(arguments, 6));
+    let records = records.with_keys(options.keys.as_deref());
     // SAFETY: the SQL function is declared to return a set of these rows.
     let rows = unsafe { ResultRows::new(fcinfo) };
     let search = ModelSearch {
         model: model(arguments, 2),
         least: min_probability(arguments, 3),
         one_to_one: false,
-        options: ModelOptions::given(arguments, 4),
+        options,
         decisions: decisions(arguments, 5, Relations::one(&records)),
         job: "bloom_model_duplicates",
     };
@@ -163,7 +166,7 @@ impl ModelSearch {
             output.done += 1;
             // What a search for similar values comes across by the way is as good, and was not counted by the fit.
             let search = self.model.taken_by(compared.pattern, found);
-            if search.is_some_and(|search| !limit.count(search)) {
+            if search.map_or(self.options.counted, |search| !limit.count(search)) {
                 continue;
             }
             let score = scores.score(compared.pattern);
@@ -220,6 +223,16 @@ impl ModelSearch {
     ) -> Distinct {
         let mut candidates = Candidates::new(&records.store, memory / 4, u64::MAX);
         let new = records.texts.new.take();
+        if let Some(given) = records.texts.given_keys.take() {
+            let wanted = WantedPairs {
+                second: None,
+                new: new.as_ref(),
+            };
+            given.pairs(&self.model, wanted, |a, b, search| {
+                candidates.push(a, b, search);
+            });
+            return candidates.finish_shown();
+        }
         let searches = self.model.searches.iter().zip(limit.chosen());
         let searches = searches.filter(|(_, is_chosen)| **is_chosen);
         let searches = searches.map(|(planned, _)| &planned.search);

@@ -1,7 +1,7 @@
 //! `bloom_model_score`, `bloom_model_keys` and `bloom_model_explain`: what a model says of two records, or of one.
 
 use base::{Error, ErrorKind};
-use linkage::model::{Pattern, ReadyModel, Reason, Score};
+use linkage::model::{ReadyModel, Reason};
 use pgrx::{pg_sys, IntoDatum};
 
 use super::known::{known_model, KnownModel, SingleRecord};
@@ -106,43 +106,15 @@ fn bloom_model_score(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let (arguments, place) = unsafe { (Arguments::new(fcinfo), place(fcinfo)) };
     let known = known_model(arguments, place, 0);
     check_of_one_table(&known.ready, "bloom_model_score()");
-    let (_, score) = score(arguments, &known, 1);
-    let values = [score.bits, score.probability].map(|value| value.to_bits().into());
-    // SAFETY: the SQL function is declared with two OUT columns of type float8.
-    unsafe { place.record(fcinfo, values) }
-}
-
-/// The levels of two records, which are argument `i` and the next one, and what a model says of them in a table of so many
-/// records as the one behind them says.
-///
-/// Errors: arguments that are no records; fewer than two records.
-fn score(arguments: Arguments, known: &KnownModel, i: usize) -> (Pattern, Score) {
-    let objects = [i, i + 1].map(|i| object(arguments, i));
-    let (records, all_pairs) = records(arguments, i + 2, &known.ready);
+    let objects = [1, 2].map(|i| object(arguments, i));
+    let (records, all_pairs) = records(arguments, 3, &known.ready);
     let pattern = known.pattern([&objects[0], &objects[1]], |side| {
-        record(arguments, i + side, known, &objects[side])
+        record(arguments, 1 + side, &known, &objects[side])
     });
     let of = known.for_records(records, all_pairs);
-    (pattern, of.scorer.score(pattern))
-}
-
-/// `(model jsonb, searches bigint, a jsonb, b jsonb, records bigint) RETURNS (bits float8, probability float8, taken
-/// boolean)`
-#[entry(called_on_null)]
-fn bloom_model_pair(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    // SAFETY: the SQL function is declared with these arguments, and nothing else uses fn_extra.
-    let (arguments, place) = unsafe { (Arguments::new(fcinfo), place(fcinfo)) };
-    let known = known_model(arguments, place, 0);
-    check_of_one_table(&known.ready, "bloom_model_pair()");
-    let found = arguments.int8(1) as u64;
-    let (pattern, score) = score(arguments, &known, 2);
-    let taken = known.ready.model().taken_by(pattern, found).is_some();
-    let values = [
-        score.bits.to_bits().into(),
-        score.probability.to_bits().into(),
-        taken.into(),
-    ];
-    // SAFETY: the SQL function is declared with OUT columns of the types float8, float8 and boolean.
+    let score = of.scorer.score(pattern);
+    let values = [score.bits, score.probability].map(|value| value.to_bits().into());
+    // SAFETY: the SQL function is declared with two OUT columns of type float8.
     unsafe { place.record(fcinfo, values) }
 }
 

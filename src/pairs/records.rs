@@ -134,6 +134,8 @@ pub struct Records {
     pub verified: Option<Verified>,
     /// The records of which each pair has one at least; `None` for all pairs.
     pub new: Option<NewRecords>,
+    /// The column with the keys that bring records together, instead of those that a model's searches give them.
+    pub given_keys: Option<RecordColumn>,
 }
 
 impl Records {
@@ -179,6 +181,7 @@ impl Records {
             profile: Vec::new(),
             verified: None,
             new: None,
+            given_keys: None,
         }
     }
 
@@ -192,12 +195,30 @@ impl Records {
             profile: self.signatures.clone(),
             verified: None,
             new: self.new.clone(),
+            given_keys: None,
         }
     }
 
     /// The same records, of which only pairs with a new one are wanted, if that is asked for.
     pub fn only(mut self, new: Option<NewRecords>) -> Records {
         self.new = new;
+        self
+    }
+
+    /// The same records, of which those are compared that have a key of the column `name` in common, if it is given.
+    ///
+    /// Errors: no such column; it is of another type than `bigint[]`.
+    pub fn with_keys(mut self, name: Option<&CStr>) -> Records {
+        if let Some(name) = name {
+            let relation = text(&catalog::name(self.oid));
+            let column = RecordColumn::new(self.oid, name.to_owned(), &relation);
+            if column.type_oid != pg_sys::INT8ARRAYOID {
+                let hint = "Name a column with arrays of keys, such as bloom_model_keys() gives, with the number of \
+                            the search in the six last bits.";
+                column.refuse_type(&relation, "bigint[]", hint);
+            }
+            self.given_keys = Some(column);
+        }
         self
     }
 

@@ -27,13 +27,22 @@ SELECT of_records, (model ->> 'records')::int AS records,
 -- What the job says of a sample are the odds of so many records.
 CREATE TABLE found AS SELECT d.* FROM models, bloom_model_duplicates('part', 'id', model, 0.2, '{"records": 21000}') AS d WHERE of_records = 'all';
 SELECT count(*) > 100 AS many, bool_and(probability = (SELECT s.probability FROM models, bloom_model_score(model, (SELECT to_jsonb(p) FROM people AS p WHERE id::text = a), (SELECT to_jsonb(p) FROM people AS p WHERE id::text = b), 21000) AS s WHERE of_records = 'all')) AS same FROM found;
--- A pair that searches have come across: whether one of them is for it.
-SELECT v.searches, p.bits = s.bits AND p.probability = s.probability AS same, p.taken FROM models, (VALUES (1), (2), (3), (0)) AS v (searches),
-    (SELECT to_jsonb(people) FROM people WHERE id = 7) AS x (a), (SELECT to_jsonb(people) FROM people WHERE id = 100007) AS y (b),
-    bloom_model_pair(jsonb_set(model, '{searches}', '[{"similar": ["surname"], "least": 85, "most": 20, "pairs_per_record": 1, "matches_per_record": 1},
-        {"equal": ["dob"], "most": 5, "pairs_per_record": 1, "matches_per_record": 1}]'), v.searches, a, b, 21000) AS p, bloom_model_score(model, a, b, 21000) AS s
-WHERE of_records = 'all' ORDER BY 1;
-SELECT bloom_model_pair(model, NULL, '{}', '{}') FROM models LIMIT 1;
+-- Keys that are given bring the same records together as those that the searches would give; NULL brings none. Which pairs count, the limit says.
+CREATE TABLE searched AS SELECT jsonb_set(model, '{searches}', '[{"equal": ["surname", "dob"], "most": 40, "pairs_per_record": 0, "matches_per_record": 0.1},
+    {"similar": ["dob"], "least": 90, "most": 20, "pairs_per_record": 0, "matches_per_record": 0.1}, {"equal": ["phone"], "most": 5, "pairs_per_record": 0, "matches_per_record": 0.1}]') AS model
+    FROM models WHERE of_records = 'all';
+CREATE TABLE some_people AS SELECT * FROM people WHERE id % 2000 < 300;
+CREATE TABLE keyed AS SELECT p.*, (SELECT array_agg(key & -64 | search) FROM searched, bloom_model_keys(model, to_jsonb(p), 4000)) AS "the Keys" FROM some_people AS p;
+CREATE TABLE by_itself AS SELECT d.* FROM searched, bloom_model_duplicates('some_people', 'id', model, 0) AS d;
+CREATE TABLE by_keys AS SELECT d.* FROM searched, bloom_model_duplicates('keyed', 'id', model, 0, '{"keys": "the Keys"}') AS d;
+SELECT (SELECT count(*) > 500 FROM by_keys) AS many, count(*) AS otherwise FROM ((TABLE by_itself EXCEPT ALL TABLE by_keys) UNION ALL (TABLE by_keys EXCEPT ALL TABLE by_itself)) AS x;
+CREATE TABLE counted AS SELECT d.* FROM searched, bloom_model_duplicates('keyed', 'id', model, 0, '{"keys": "the Keys", "counted": true}') AS d;
+SELECT count(*) < (SELECT count(*) FROM by_keys) AS fewer, count(*) = (SELECT count(*) FROM searched, bloom_model_duplicates('some_people', 'id', model, 0, '{"counted": true}')) AS as_many FROM counted;
+SELECT count(*) FROM counted AS c JOIN by_itself AS d USING (a, b) WHERE (c.bits, c.probability) <> (d.bits, d.probability);
+SELECT count(*) = (SELECT count(*) FROM by_itself) AS within_the_limit FROM searched, bloom_model_duplicates('some_people', 'id', model, 0, (SELECT jsonb_build_object('pair_limit', count(*)) FROM counted)) AS d;
+DO $$ BEGIN PERFORM bloom_model_duplicates('some_people', 'id', model, 0, (SELECT jsonb_build_object('pair_limit', count(*) - 1) FROM counted)) FROM searched; EXCEPTION WHEN program_limit_exceeded THEN RAISE INFO 'above the limit'; END $$;
+UPDATE keyed SET "the Keys" = NULL WHERE id > 200000;
+SELECT count(*) > 0 AS some, count(*) FILTER (WHERE greatest(a::int, b::int) > 200000) AS without_keys FROM searched, bloom_model_duplicates('keyed', 'id', model, 0, '{"keys": "the Keys"}');
 -- What cannot be.
 \set VERBOSITY default
 SELECT fitted('part', '{"records": 10}');
@@ -48,6 +57,15 @@ SELECT fitted('part', '{"records": 21000, "sample": "everybody", "searches": [{"
 CREATE TABLE empty AS SELECT key FROM everybody LIMIT 0;
 SELECT fitted('part', '{"records": 21000, "sample": "empty"}');
 SELECT fitted('part', '{"sampel": 1}');
+SELECT bloom_model_duplicates('keyed', 'id', model, 0, '{"keys": "id"}') FROM searched;
+SELECT bloom_model_duplicates('keyed', 'id', model, 0, '{"keys": "keys"}') FROM searched;
+SELECT bloom_model_duplicates('keyed', 'id', model, 0, '{"keys": 1}') FROM searched;
+SELECT bloom_model_duplicates('keyed', 'id', model, 0, '{"counted": "yes"}') FROM searched;
+SELECT bloom_model_linkage('keyed', 'id', 'keyed', 'id', model, 0, options => '{"keys": "the Keys"}') FROM searched;
+CREATE VIEW wrong_keys AS SELECT id, given, surname, dob, city, phone, CASE id WHEN 7 THEN ARRAY[41::bigint, 0] ELSE "the Keys" END AS keys, ARRAY[64, NULL]::bigint[] AS nulls, ARRAY[ARRAY[64::bigint]] AS of_two FROM keyed;
+SELECT bloom_model_duplicates('wrong_keys', 'id', model, 0, '{"keys": "keys"}') FROM searched;
+SELECT bloom_model_duplicates('wrong_keys', 'id', model, 0, '{"keys": "nulls"}') FROM searched;
+SELECT bloom_model_duplicates('wrong_keys', 'id', model, 0, '{"keys": "of_two"}') FROM searched;
 SELECT d.* FROM models, bloom_model_duplicates('people', 'id', model, 0.5, '{"records": 20999}') AS d;
 SELECT d.* FROM models, bloom_model_duplicates('people', 'id', model, 0.5, '{"records": 21000, "sample": "everybody"}') AS d;
 SELECT bloom_model_fit_linkage('part', 'id', 'people', 'id', '{given,surname,dob}', options => '{"records": 21000}');

@@ -133,18 +133,18 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Calls `with` with the elements of a `float8[]`.
+/// Calls `with` with the elements of an array whose elements have the length of an `E`, such as `float8[]`.
 ///
 /// Errors: more than one dimension; a NULL element, called `what` in the message.
 ///
 /// # Safety
-/// `datum` is a non-null `float8[]`.
-pub unsafe fn float8_array<T>(
+/// `datum` is a non-null array, whose elements are what an `E` is.
+pub unsafe fn fixed_array<E: Copy, T>(
     datum: pg_sys::Datum,
     what: &str,
-    with: impl FnOnce(&[f64]) -> Result<T>,
+    with: impl FnOnce(&[E]) -> Result<T>,
 ) -> Result<T> {
-    // SAFETY: the datum is a non-null `float8[]`.
+    // SAFETY: the datum is a non-null array.
     let array = unsafe { Varlena::aligned(datum) };
     let start: *const pg_sys::ArrayType = array.pointer().cast();
     // SAFETY: plain and aligned; without a null bitmap the elements lie side by side, aligned.
@@ -159,7 +159,7 @@ pub unsafe fn float8_array<T>(
         let data = start
             .cast::<u8>()
             .add(if n == 0 { 0 } else { data_offset(start) });
-        std::slice::from_raw_parts(data.cast::<f64>(), n)
+        std::slice::from_raw_parts(data.cast::<E>(), n)
     };
     with(elements)
 }

@@ -9,7 +9,7 @@ pub mod settings;
 mod sketch;
 mod value;
 
-pub use array::{float8_array, ngram_array, Elements, TextArray, Tokens};
+pub use array::{fixed_array, ngram_array, Elements, TextArray, Tokens};
 pub use bloom::{warn_of_full, Bloom, BloomQuery, NewBloom, NewQuery};
 pub use counting::{Counting, NewCounting};
 pub use sketch::{

@@ -1,5 +1,6 @@
 //! The records that are compared, in temporary files and in memory.
 
+pub mod given_keys;
 pub mod identities;
 pub mod labels;
 pub mod large_blocks;

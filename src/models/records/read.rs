@@ -5,11 +5,12 @@ use std::ffi::CString;
 use base::{Error, ErrorKind};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use super::given_keys::GivenKeys;
 use crate::models::fields::{base_type, columns};
 use crate::pairs::keys::KeyOrder;
 use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::{repeated, Successive};
-use pg::budget::push;
+use pg::budget::{push, Budget};
 use pg::catalog::{self, is_of_server};
 use pg::error::{raise, sql_error};
 use pg::file::ByteStrings;
@@ -86,6 +87,8 @@ pub struct RecordTexts {
     pub second: Option<u32>,
     /// Which of them are new, where only these are searched for.
     pub new: Option<RecordSet>,
+    /// The keys that are given with them.
+    pub given_keys: Option<GivenKeys>,
     /// Memory for the fields of a record.
     buffer: Vec<u8>,
 }
@@ -140,33 +143,38 @@ impl Table {
     }
 
     /// Selects key and fields of all records in the order of the keys, so that the rows' order in the table is never
-    /// seen; then, where only new ones are searched for, what is not NULL for these.
+    /// seen; then, where only new ones are searched for, what is not NULL for these; then the keys that are given.
     fn query(&self) -> Sql {
-        let key = &self.records.key.name;
+        let records = &self.records;
+        let key = &records.key.name;
         let all = Sql::new("").name(key);
         let columns = self.columns.iter();
         let columns = columns.fold(all, |sql, column| field_value(sql.text(", "), column));
         // The columns of the records are named as they are, so no other may have the name of one.
         let mut name = String::from("new");
         let c_name = |name: &str| CString::new(name).unwrap_or_default();
-        while catalog::column(self.records.oid, &c_name(&name)).is_some() {
+        while catalog::column(records.oid, &c_name(&name)).is_some() {
             name.push('_');
         }
-        let (new_key, new) = match &self.records.new {
+        let (new_key, new) = match &records.new {
             Some(new) => (
                 Sql::new(", n.").text(&name),
-                new.joined(&self.records.key, &name),
+                new.joined(&records.key, &name),
             ),
             None => (Sql::new(""), Sql::new("")),
         };
-        let order = match KeyOrder::find(&self.records.key).is_some() {
+        let given_keys = match &records.given_keys {
+            Some(column) => Sql::new(", ").name(&column.name),
+            None => Sql::new(""),
+        };
+        let order = match KeyOrder::find(&records.key).is_some() {
             // not by name: a field may have the same one
             true => Sql::new("1"),
             false => Sql::new("").output(key).text(" COLLATE pg_catalog.\"C\""),
         };
         Sql::with(
-            "SELECT {}{} FROM {} AS r{} ORDER BY {}",
-            &[&columns, &new_key, &self.records.oid, &new, &order],
+            "SELECT {}{}{} FROM {} AS r{} ORDER BY {}",
+            &[&columns, &new_key, &given_keys, &records.oid, &new, &order],
         )
     }
 }
@@ -181,6 +189,7 @@ impl RecordTexts {
             records: 0,
             second: None,
             new: None,
+            given_keys: None,
             buffer: Vec::new(),
         }
     }
@@ -195,8 +204,10 @@ impl RecordTexts {
         mut note: impl FnMut(&[u8], usize, u32),
         mut see: impl FnMut(u32, &[Option<&str>]),
     ) -> RecordTexts {
+        let given_keys = tables[0].records.given_keys.as_ref();
         let mut all = RecordTexts {
             new: tables[0].records.new.as_ref().map(|_| RecordSet::default()),
+            given_keys: given_keys.map(|_| GivenKeys::new(Budget::of_setting().bytes() / 4)),
             ..RecordTexts::without_keys(tables[0].columns.len())
         };
         let mut progress = Progress::new(job);
@@ -250,8 +261,14 @@ impl RecordTexts {
                 .map(|v| v.as_ref().map(Text::as_str))
                 .collect();
             see(self.records, &fields);
+            let mut next = self.fields + 1;
             if let Some(new) = &mut self.new {
-                new.push(row.datum(self.fields + 1).is_some());
+                new.push(row.datum(next).is_some());
+                next += 1;
+            }
+            if let Some(given) = &mut self.given_keys {
+                // SAFETY: the column is of type `bigint[]`, and the row stays as it is meanwhile.
+                unsafe { given.push(self.records, row.datum(next)) };
             }
             self.push(&fields);
             progress.report(|| format!("{} records read", self.records));

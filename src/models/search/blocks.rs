@@ -57,8 +57,9 @@ pub fn pairs_of_blocks(
     block.finish(most, wanted, found, each);
 }
 
+/// The records of a block that is being read.
 #[derive(Default)]
-struct Block {
+pub struct Block {
     /// The first records, no more than may be.
     records: Vec<u32>,
     /// How many there are of the first relation and of the second.
@@ -66,14 +67,16 @@ struct Block {
 }
 
 impl Block {
-    fn add(&mut self, record: u32, most: u32, second: Option<u32>) {
+    /// The next record, of blocks of at most so many. `second`: the first record of the second relation, if there are two.
+    pub fn add(&mut self, record: u32, most: u32, second: Option<u32>) {
         self.sizes[usize::from(second.is_some_and(|second| record >= second))] += 1;
         if self.records.len() <= most as usize {
             self.records.push(record);
         }
     }
 
-    fn finish(
+    /// Gives the pairs of the block, as [`pairs_of_blocks`] does. The next record is one of another block.
+    pub fn finish(
         &mut self,
         most: u32,
         wanted: WantedPairs<'_>,
