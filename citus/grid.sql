@@ -5,7 +5,7 @@
 -- The pairs of a cell, on the node that has it: of a row of each of two tables, which are shards, by their own names, and of two rows of one of them, if that is
 -- asked for. It has the rights of whoever asks, who can read no more by it than without it. Keys become text in the way of the session that asks, whose settings
 -- workers do not know. Errors name the tables of the job, and not those of the cell.
-CREATE FUNCTION _bloom_citus_cell(rel_a text, rel_b text, of_a boolean, of_b boolean, job jsonb, OUT a text, OUT b text, OUT similarity float8)
+CREATE FUNCTION _bloom_citus_cell(rel_a text, rel_b text, of_a boolean, of_b boolean, checks boolean, job jsonb, OUT a text, OUT b text, OUT similarity float8)
     RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
     SET DateStyle = 'ISO' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET bytea_output = 'hex' SET extra_float_digits = 1 AS $$
 DECLARE
@@ -37,6 +37,8 @@ BEGIN
         RETURN QUERY EXECUTE own USING rel_b, (job ->> 'b_key')::name, (job ->> 'b_sig')::name, threshold, within, verify, margin;
     END IF;
     IF rel_b IS NOT NULL THEN
+        -- Each bucket's keys are checked in one cell or some, and not in all.
+        PERFORM set_config('bloom_ident.check_keys', checks::text, true);
         RETURN QUERY EXECUTE format('SELECT %s, d.similarity FROM %s.bloom_linkage($1::regclass, $2, $3, $4::regclass, $5, $6, $7, within => $8, verify => $9, margin => $10) AS d',
                 shown, schema)
             USING rel_a, (job ->> 'a_key')::name, (job ->> 'a_sig')::name, rel_b, (job ->> 'b_key')::name, (job ->> 'b_sig')::name, threshold, within, verify, margin;
@@ -54,7 +56,7 @@ EXCEPTION WHEN OTHERS THEN
         HINT = COALESCE(NULLIF(texts[3], ''), 'Call the function of bloom_ident with a copy of these rows to see more.');
 END
 $$;
-COMMENT ON FUNCTION _bloom_citus_cell(text, text, boolean, boolean, jsonb) IS 'the pairs of one cell of a grid, on the node that has it';
+COMMENT ON FUNCTION _bloom_citus_cell(text, text, boolean, boolean, boolean, jsonb) IS 'the pairs of one cell of a grid, on the node that has it';
 
 -- The cells of a grid of one table or of two: which buckets meet, and which of them are compared with themselves there. These cells have more work, and come
 -- first, so that they go round the nodes.
@@ -167,17 +169,18 @@ BEGIN
         place := '_' || place;
     END LOOP;
     PERFORM @extschema@._bloom_citus_create_pairs(pairs, 'similarity float8 NOT NULL');
-    EXECUTE format('CREATE UNLOGGED TABLE %s (cell integer, rel_a text, rel_b text, of_a boolean, of_b boolean)', cell);
+    EXECUTE format('CREATE UNLOGGED TABLE %s (cell integer, rel_a text, rel_b text, of_a boolean, of_b boolean, checks boolean)', cell);
     EXECUTE format('CREATE UNLOGGED TABLE %s AS SELECT 0 AS %I, %s FROM %s AS r WITH NO DATA', sides[1], place, a.columns, a_rel);
     EXECUTE format('CREATE UNLOGGED TABLE %s AS SELECT 0 AS %I, %s FROM %s AS r WITH NO DATA', sides[2], place, b.columns, COALESCE(b_rel, a_rel));
     PERFORM create_distributed_table(cell::regclass, 'cell', shard_count => cells, colocate_with => 'none');
     PERFORM create_distributed_table(t::regclass, place, colocate_with => cell) FROM unnest(sides) AS t;
     keys := @extschema@._bloom_citus_values(cell::regclass);
-    EXECUTE format('INSERT INTO %s SELECT * FROM unnest($1::integer[], $2::text[], $3::text[], $4::boolean[], $5::boolean[])', cell) USING keys,
+    EXECUTE format('INSERT INTO %s SELECT * FROM unnest($1::integer[], $2::text[], $3::text[], $4::boolean[], $5::boolean[], $6::boolean[])', cell) USING keys,
         @extschema@._bloom_citus_shards(sides[1]::regclass), (SELECT array_agg(CASE WHEN c.j IS NOT NULL THEN s.name END ORDER BY s.n)
             FROM unnest(@extschema@._bloom_citus_shards(sides[2]::regclass)) WITH ORDINALITY AS s (name, n) JOIN @extschema@._bloom_citus_cells(buckets, is_of_one) AS c USING (n)),
         (SELECT array_agg(c.of_a ORDER BY c.n) FROM @extschema@._bloom_citus_cells(buckets, is_of_one) AS c),
-        (SELECT array_agg(c.of_b ORDER BY c.n) FROM @extschema@._bloom_citus_cells(buckets, is_of_one) AS c);
+        (SELECT array_agg(c.of_b ORDER BY c.n) FROM @extschema@._bloom_citus_cells(buckets, is_of_one) AS c),
+        (SELECT array_agg(NOT is_of_one AND 0 IN (c.i, c.j) ORDER BY c.n) FROM @extschema@._bloom_citus_cells(buckets, is_of_one) AS c);
     FOR side IN 1..2 LOOP
         SELECT string_agg(format(' WHEN %s THEN %L::integer[]', u.bucket, u.cells_of), '' ORDER BY u.bucket) INTO of_bucket FROM (
             SELECT CASE side WHEN 1 THEN c.i ELSE c.j END AS bucket, array_agg(keys[c.n] ORDER BY c.n) AS cells_of
@@ -193,7 +196,7 @@ BEGIN
         EXECUTE format('CREATE INDEX ON %s USING sigfile (%I)', sides[2], job ->> 'b_sig');
     END IF;
     RAISE DEBUG 'bloom_ident_citus: the cells have their indexes';
-    EXECUTE format('INSERT INTO %s SELECT d.* FROM %s AS c, LATERAL @extschema@._bloom_citus_cell(c.rel_a, c.rel_b, c.of_a, c.of_b, %L) AS d', pairs, cell, job);
+    EXECUTE format('INSERT INTO %s SELECT d.* FROM %s AS c, LATERAL @extschema@._bloom_citus_cell(c.rel_a, c.rel_b, c.of_a, c.of_b, c.checks, %L) AS d', pairs, cell, job);
     GET DIAGNOSTICS n_pairs = ROW_COUNT;
     RAISE DEBUG 'bloom_ident_citus: the cells are compared';
     EXECUTE format('DROP TABLE %s, %s, %s', cell, sides[1], sides[2]);

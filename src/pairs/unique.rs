@@ -1,11 +1,14 @@
 //! A key names one record. Pairs of records with the same key would not say which records they are.
 
+use std::ffi::CString;
+
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::pairs::keys::KeyOrder;
 use crate::pairs::output::KeyTexts;
 use crate::pairs::records::{RecordColumn, Records, Relations};
 use crate::pairs::table::is_older;
+use pg::budget::Budget;
 use pg::catalog;
 use pg::error::{raise, sql_error};
 use pg::ffi;
@@ -13,10 +16,12 @@ use pg::function::rows::text_bytes;
 use pg::memory::Scratch;
 use pg::progress::{self, phases};
 use pg::relation::OpenRelation;
+use pg::session::fixed_settings::FixedSettings;
 use pg::session::read;
 use pg::sql;
 use pg::sql::Sql;
 use pg::values::text::readable;
+use types::settings;
 
 /// Fails the statement with 21000, since keys of records are not unique.
 pub fn not_unique(message: String, records: &Records) -> ! {
@@ -50,16 +55,20 @@ pub fn check_distinct(keys: KeyTexts, relations: Relations<'_>) {
     }
 }
 
-/// Checks that keys are unique. That is so if there is a unique index on the key; otherwise a query finds out, which
-/// runs as the caller with the same snapshot.
+/// Checks that keys are unique. That is so if there is a unique index on the key, or the session says so; otherwise a query
+/// finds out, which runs as the caller with the same snapshot.
 ///
 /// Errors: two records with signatures have the same key.
 pub fn check(records: &Records) {
     // SAFETY: `Records` has locked the relation, and has looked up the column.
-    if unsafe { has_unique_index(records.oid, &records.key) } {
+    if !settings::check_keys() || unsafe { has_unique_index(records.oid, &records.key) } {
         return;
     }
     progress::phase(phases::CHECKING_KEYS, None);
+    // The job has not begun to use its memory, of which the server may take a multiple of work_mem for hash tables.
+    let kilobytes = (Budget::of_setting().bytes() / 4096).max(query_memory());
+    let work_mem = CString::new(format!("{kilobytes}kB")).unwrap_or_default();
+    let settings = FixedSettings::begin(&[(c"work_mem", &work_mem)]);
     let cursor = read(query(records), &[], 1);
     let mut output = cursor.output(0);
     cursor.each(|row| {
@@ -67,6 +76,13 @@ pub fn check(records: &Records) {
             output.show(key, |key| repeated(key, records));
         }
     });
+    settings.end();
+}
+
+/// The setting work_mem, in kilobytes.
+fn query_memory() -> usize {
+    // SAFETY: a variable of the server, which is positive.
+    unsafe { pg_sys::work_mem as usize }
 }
 
 /// Selects a key that occurs more than once, the least one where keys have an order.

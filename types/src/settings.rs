@@ -27,6 +27,13 @@ pub fn decide() -> Decide {
     DECIDE.get()
 }
 
+static CHECK_KEYS: GucSetting<bool> = GucSetting::<bool>::new(true);
+
+/// Whether jobs make sure that keys are unique where no index does.
+pub fn check_keys() -> bool {
+    CHECK_KEYS.get()
+}
+
 /// Registers the settings, when the library is loaded.
 pub fn define() {
     GucRegistry::define_float_guc(
@@ -45,6 +52,14 @@ pub fn define() {
         c"With \"different\" the row is let in, and each pair is entered into the guard's table of decisions, if the \
             current user may INSERT there.",
         &DECIDE,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_bool_guc(
+        c"bloom_ident.check_keys",
+        c"Sets whether jobs make sure that the keys of records are unique.",
+        c"Off saves the time where they are so by other means. A unique index on the key saves it, too.",
+        &CHECK_KEYS,
         GucContext::Userset,
         GucFlags::default(),
     );

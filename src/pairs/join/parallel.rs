@@ -77,13 +77,13 @@ impl Job<'_> {
     /// The units, the memory of each process, and how many workers may help.
     pub fn plan<'p>(&self, pieces: &'p [JoinPiece<'p>]) -> (JoinPlan<'p>, usize, usize) {
         let pairing = pairing(self.tables.left);
-        let plan = |memory| JoinPlan::new(pieces, pairing, self.threshold, memory);
-        let whole = plan(self.memory);
+        let plan = |memory| JoinPlan::shared(pieces, pairing, self.threshold, memory);
         // Other processes cannot read temporary tables.
         let is_shared = !self.tables.list.iter().any(IndexedTable::is_temporary);
         let workers = if is_shared { team::allowed() } else { 0 };
-        if workers == 0 || whole.units() < WORTH_IT {
-            return (whole, self.memory, 0);
+        if workers == 0 || plan(self.memory).units() < WORTH_IT {
+            let alone = JoinPlan::new(pieces, pairing, self.threshold, self.memory);
+            return (alone, self.memory, 0);
         }
         let memory = self.memory / (1 + workers);
         (plan(memory), memory, workers)
@@ -275,7 +275,7 @@ pub unsafe extern "C-unwind" fn bloom_join_worker(
         let left = (shared.left != u32::MAX).then_some(shared.left as usize);
         let pieces = pieces(&tables, left);
         let memory = shared.memory as usize;
-        let plan = JoinPlan::new(&pieces, pairing(left), shared.threshold, memory);
+        let plan = JoinPlan::shared(&pieces, pairing(left), shared.threshold, memory);
         let mut worker = Worker::new(&plan);
         let mut pairs = Vec::with_capacity(BATCH);
         let wanted = Cell::new(true);

@@ -14,11 +14,8 @@ use crate::pairs::join::{RowPair, TableRow};
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 
-/// How many row pages of a piece one unit searches for, `most` at the most. More pages make a unit quicker for each
-/// row. A small piece gets fewer, so that there are units to share.
-fn unit(pages: u32, most: u32) -> u32 {
-    (pages / 32).clamp(4, most)
-}
+/// Into how many units a small piece is cut, so that there are some to share.
+const SHARED: u32 = 32;
 
 /// What a process of a join uses beside folds, tables and the rows that are searched for, in bytes.
 const OVERHEAD: usize = 4 << 20;
@@ -61,6 +58,8 @@ pub struct JoinPlan<'a> {
     units: u64,
     /// Row pages of a unit, at the most.
     most: u32,
+    /// Into how many units a piece is cut if these are no larger.
+    least: u32,
 }
 
 /// Which pieces are joined.
@@ -80,6 +79,26 @@ impl<'a> JoinPlan<'a> {
         threshold: f64,
         memory: usize,
     ) -> JoinPlan<'a> {
+        JoinPlan::cut(pieces, pairing, threshold, memory, 1)
+    }
+
+    /// The same for several processes.
+    pub fn shared(
+        pieces: impl IntoIterator<Item = &'a JoinPiece<'a>>,
+        pairing: Pairing,
+        threshold: f64,
+        memory: usize,
+    ) -> JoinPlan<'a> {
+        JoinPlan::cut(pieces, pairing, threshold, memory, SHARED)
+    }
+
+    fn cut(
+        pieces: impl IntoIterator<Item = &'a JoinPiece<'a>>,
+        pairing: Pairing,
+        threshold: f64,
+        memory: usize,
+        least: u32,
+    ) -> JoinPlan<'a> {
         let mut pieces: Vec<&JoinPiece<'_>> = pieces.into_iter().collect();
         pieces.sort_by_key(|piece| std::cmp::Reverse(piece.segment().rows));
         let memory = memory - OVERHEAD.min(memory / 2);
@@ -92,10 +111,11 @@ impl<'a> JoinPlan<'a> {
             before: [vec![0], vec![0]],
             units: 0,
             most,
+            least,
         };
         for i in 0..work.pieces.len() {
             let pages = work.pages(i);
-            let units = u64::from(pages.div_ceil(unit(pages, most)));
+            let units = u64::from(pages.div_ceil(work.unit(pages)));
             let side = match pairing {
                 Pairing::All => 0,
                 Pairing::Between => work.pieces[i].side() as usize,
@@ -142,6 +162,11 @@ impl<'a> JoinPlan<'a> {
         segment.geometry.pages(segment.present())
     }
 
+    /// How many row pages of a piece of so many one unit searches for. More pages make a unit quicker for each row.
+    fn unit(&self, pages: u32) -> u32 {
+        (pages / self.least).clamp(4, self.most)
+    }
+
     pub fn units(&self) -> u64 {
         self.units
     }
@@ -159,7 +184,7 @@ impl<'a> JoinPlan<'a> {
         let unit = task.before + (unit - task.first);
         let searched = before.partition_point(|&units| units <= unit) - 1;
         let pages = self.pages(searched);
-        let size = self::unit(pages, self.most);
+        let size = self.unit(pages);
         let from = (unit - before[searched]) as u32 * size;
         (task, searched, from..(from + size).min(pages))
     }
