@@ -72,90 +72,86 @@ COMMENT ON FUNCTION _bloom_citus_shard_table(regclass, text) IS 'makes a table w
 CREATE TYPE bloom_citus_similar AS (key text, similarity float8);
 COMMENT ON TYPE bloom_citus_similar IS 'a row of bloom_guard_search, which comes from a shard as text: that takes less to plan than a set of rows';
 
--- The trigger's function, of one table: the statements are fixed, so that their plans are kept. It runs with the rights of the table's owner, since whoever enters rows
--- has none on the table, or could go round the guard; it runs nothing but the checks and generated columns of the table, which are the owner's. What a row has without
--- being told, defaults, is the entry's, and runs as whoever enters it. Who the row is similar to is told only to those who may read the table.
+-- The function of one table that puts a row where it belongs, and says what is wrong with it: the statements are fixed, so that their plans are kept. It runs with the rights
+-- of the table's owner, since whoever enters rows has none on the table, or could go round the guard; it runs nothing but the checks and generated columns of the table, which
+-- are the owner's. What a row has without being told, defaults, is the entry's, and runs as whoever enters it. Who the row is similar to is told only to those who may read the table.
 CREATE FUNCTION _bloom_citus_guard_body(rel regclass, signature name, threshold float8, action text, entry text, turn text, shards text) RETURNS text STABLE LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    schema text := @extschema@._bloom_citus_schema();
-    columns text;
-    new_columns text;
-    key text;
-    key_names text;
-    n_keys integer;
-    own_row text;
-    place record;
-    says text;
+    of_table record;
+    of_key record;
+    said jsonb;
 BEGIN
-    SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum), string_agg(format('NEW.%I', attname), ', ' ORDER BY attnum) INTO columns, new_columns
-        FROM pg_attribute WHERE attrelid = rel AND attnum > 0 AND NOT attisdropped AND attgenerated = '';
-    SELECT CASE count(*) WHEN 1 THEN min(format('NEW.%I', a.attname)) ELSE format('ROW(%s)', string_agg(format('NEW.%I', a.attname), ', ' ORDER BY k.n)) END || '::text',
-        string_agg(a.attname, ', ' ORDER BY k.n), string_agg(format('t.%1$I = NEW.%1$I', a.attname), ' AND ' ORDER BY k.n), count(*) INTO key, key_names, own_row, n_keys
+    SELECT c.relname, string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) AS names, string_agg(format('NEW.%I', a.attname), ', ' ORDER BY a.attnum) AS new INTO of_table
+        FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid WHERE c.oid = rel AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' GROUP BY c.relname;
+    SELECT CASE count(*) WHEN 1 THEN min(format('NEW.%I', a.attname)) ELSE format('ROW(%s)', string_agg(format('NEW.%I', a.attname), ', ' ORDER BY k.n)) END || '::text' AS text,
+        string_agg(a.attname, ', ' ORDER BY k.n) AS names, string_agg(format('t.%1$I = NEW.%1$I', a.attname), ' AND ' ORDER BY k.n) AS is_new, count(*) AS n INTO of_key
         FROM pg_index AS i, unnest(i.indkey[0:i.indnkeyatts - 1]) WITH ORDINALITY AS k (attnum, n) JOIN pg_attribute AS a ON a.attnum = k.attnum
         WHERE i.indrelid = rel AND i.indisprimary AND a.attrelid = rel;
-    SELECT c.relname, n.nspname INTO place FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = rel;
-    says := format('new row for relation "%s" is %stoo similar to an existing row', place.relname, CASE action WHEN 'skip' THEN 'skipped: ' ELSE '' END);
-    RETURN format($body$
+    said := jsonb_build_object('own', @extschema@._bloom_citus_schema(), 'rel', rel, 'entry', entry, 'turn', turn, 'shards', shards, 'columns', of_table.names, 'new_columns', of_table.new,
+        'signature', quote_ident(signature), 'signature_name', quote_literal(signature), 'threshold', threshold, 'new_key', of_key.text,
+        'rel_oid', format('%L::regclass', rel), 'shards_known', format('%L::bigint[]', ARRAY(SELECT shardid FROM pg_dist_shard WHERE logicalrelid = rel ORDER BY shardid)),
+        'tables', format('%L::regclass, %L::regclass, %L::regclass, %L::regclass', rel, entry, turn, shards), 'relation', quote_literal(format('relation "%s"', of_table.relname)),
+        'turn_is_used', quote_literal(format('relation "%s" is not empty', turn)), 'key_is', quote_literal(format('key (%s)=%s', of_key.names, CASE of_key.n WHEN 1 THEN '(' ELSE '' END)),
+        'key_ends', quote_literal(CASE of_key.n WHEN 1 THEN ')' ELSE '' END),
+        'skip', CASE action WHEN 'skip' THEN format('DELETE FROM %s AS t WHERE %s;', rel, of_key.is_new) ELSE '' END);
+    -- What is between braces is put in, all at once.
+    RETURN (SELECT string_agg(CASE WHEN n % 2 = 1 THEN piece ELSE said ->> piece END, '' ORDER BY n) FROM regexp_split_to_table($body$
 #variable_conflict use_column
 DECLARE
     _place tid;
-    _own text := %7$s;
+    _own text := {new_key};
     _signature text;
     _other record;
-    _similar %8$s.bloom_citus_similar;
+    _similar @extschema@.bloom_citus_similar;
     _keys text[];
     _similarities float8[];
     _says text;
 BEGIN
-    IF EXISTS (SELECT FROM pg_class AS c WHERE c.oid IN (%1$L::regclass, %3$L::regclass, %4$L::regclass, %11$L::regclass) AND pg_get_userbyid(c.relowner) <> current_user) THEN
-        RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = %12$L || ', or a table of its guard, does not belong to the owner of the guard''s functions',
+    IF EXISTS (SELECT FROM pg_class AS c WHERE c.oid IN ({tables}) AND pg_get_userbyid(c.relowner) <> current_user) THEN
+        RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = {relation} || ', or a table of its guard, does not belong to the owner of the guard''s functions',
             DETAIL = 'The guard enters rows with the rights of that owner, and nobody else''s checks and triggers are to run with them.',
             HINT = 'Drop the guard by bloom_citus_guard_drop, and create it again.';
     END IF;
-    IF %10$L::bigint[] IS DISTINCT FROM ARRAY(SELECT s.shardid FROM pg_dist_shard AS s WHERE s.logicalrelid = %1$L::regclass ORDER BY s.shardid) THEN
-        RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = %12$L || ' has other shards than its guard knows',
+    IF {shards_known} IS DISTINCT FROM ARRAY(SELECT s.shardid FROM pg_dist_shard AS s WHERE s.logicalrelid = {rel_oid} ORDER BY s.shardid) THEN
+        RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = {relation} || ' has other shards than its guard knows',
             HINT = 'Drop the guard by bloom_citus_guard_drop, and create it again.';
     END IF;
-    IF NEW.%2$I IS NOT NULL THEN
-        INSERT INTO %4$s AS t VALUES (NEW.%2$I) ON CONFLICT DO NOTHING RETURNING t.ctid INTO _place;
+    IF NEW.{signature} IS NOT NULL THEN
+        INSERT INTO {turn} AS t VALUES (NEW.{signature}) ON CONFLICT DO NOTHING RETURNING t.ctid INTO _place;
         IF _place IS NULL THEN
-            RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = %13$L, HINT = 'Nothing but the guard writes to it: empty it.';
+            RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = {turn_is_used}, HINT = 'Nothing but the guard writes to it: empty it.';
         END IF;
-        DELETE FROM %4$s AS t WHERE t.ctid = _place;
+        DELETE FROM {turn} AS t WHERE t.ctid = _place;
     END IF;
-    INSERT INTO %1$s (%5$s) OVERRIDING SYSTEM VALUE VALUES (%6$s) RETURNING %2$I::text INTO _signature;
-    IF _signature IS DISTINCT FROM NEW.%2$I::text THEN
-        RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = %12$L || ' makes another signature than its guard',
+    INSERT INTO {rel} ({columns}) OVERRIDING SYSTEM VALUE VALUES ({new_columns}) RETURNING {signature}::text INTO _signature;
+    IF _signature IS DISTINCT FROM NEW.{signature}::text THEN
+        RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = {relation} || ' makes another signature than its guard',
             HINT = 'Drop the guard by bloom_citus_guard_drop, and create it again.';
     END IF;
-    IF NEW.%2$I IS NOT NULL THEN
-        FOR _other IN SELECT %9$s.bloom_guard_search(s.shard::regclass, %2$L, NEW.%2$I, %15$L::float8, _own)::text AS found FROM %11$s AS s LOOP
+    IF NEW.{signature} IS NOT NULL THEN
+        FOR _other IN SELECT {own}.bloom_guard_search(s.shard::regclass, {signature_name}, NEW.{signature}, {threshold}::float8, _own)::text AS found FROM {shards} AS s LOOP
             _similar := _other.found;
             _keys := _keys || _similar.key;
             _similarities := _similarities || _similar.similarity;
         END LOOP;
     END IF;
-    IF _keys IS NOT NULL THEN
-        SELECT string_agg(%16$L || CASE WHEN %17$L THEN u.key ELSE '(' || u.key || ')' END || ' is ' || round(u.similarity::numeric, 4), ', to ' ORDER BY u.similarity DESC, u.key COLLATE "C") INTO _says
-            FROM (SELECT v.key, v.similarity FROM unnest(_keys, _similarities) AS v (key, similarity) WHERE v.key IS NOT NULL ORDER BY v.similarity DESC, v.key COLLATE "C" LIMIT 5) AS u;
-        _says := CASE WHEN NOT has_table_privilege(COALESCE(NULLIF(current_setting('role'), 'none'), session_user), %1$L::regclass, 'SELECT') OR (SELECT c.relrowsecurity FROM pg_class AS c WHERE c.oid = %1$L::regclass)
-                THEN 'The similar rows are not shown, since the current user may not read them.'
-            WHEN _says IS NULL THEN 'A transaction in progress has entered a similar row, and waits for this one.'
-            ELSE 'Similarity to ' || _says || CASE WHEN cardinality(_keys) > 5 THEN '; more are similar.' ELSE '.' END END;
-        %18$s
+    DELETE FROM {entry} AS e WHERE e.ctid = $2;
+    IF _keys IS NULL THEN
+        RETURN NULL;
     END IF;
-    DELETE FROM %3$s AS e WHERE e.ctid = $2;
+    {skip}
+    SELECT string_agg({key_is} || u.key || {key_ends} || ' is ' || round(u.similarity::numeric, 4), ', to ' ORDER BY u.similarity DESC, u.key COLLATE "C") INTO _says
+        FROM (SELECT v.key, v.similarity FROM unnest(_keys, _similarities) AS v (key, similarity) WHERE v.key IS NOT NULL ORDER BY v.similarity DESC, v.key COLLATE "C" LIMIT 5) AS u;
+    RETURN CASE WHEN NOT has_table_privilege(COALESCE(NULLIF(current_setting('role'), 'none'), session_user), {rel_oid}, 'SELECT') OR (SELECT c.relrowsecurity FROM pg_class AS c WHERE c.oid = {rel_oid})
+            THEN 'The similar rows are not shown, since the current user may not read them.'
+        WHEN _says IS NULL THEN 'A transaction in progress has entered a similar row, and waits for this one.'
+        ELSE 'Similarity to ' || _says || CASE WHEN cardinality(_keys) > 5 THEN '; more are similar.' ELSE '.' END END;
 END
-$body$, rel, signature, entry, turn, columns, new_columns, key, '@extschema@', schema, ARRAY(SELECT shardid FROM pg_dist_shard WHERE logicalrelid = rel ORDER BY shardid), shards,
-        format('relation "%s"', place.relname), format('relation "%s" is not empty', turn), NULL, threshold, format('key (%s)=', key_names), n_keys > 1,
-        format('RAISE %s USING ERRCODE = %L, MESSAGE = %L, DETAIL = _says, %sSCHEMA = %L, TABLE = %L, CONSTRAINT = %L;%s',
-            CASE action WHEN 'reject' THEN 'EXCEPTION' WHEN 'warn' THEN 'WARNING' ELSE 'NOTICE' END, CASE action WHEN 'skip' THEN '00000' WHEN 'warn' THEN '01000' ELSE '23P85' END, says,
-            CASE action WHEN 'reject' THEN format('HINT = %L, ', 'Use the existing row; if they are different, create the guard again with a higher threshold.') ELSE '' END,
-            place.nspname, place.relname, (parse_ident(entry))[2] || '_guard', CASE action WHEN 'skip' THEN format(' DELETE FROM %s AS t WHERE %s;', rel, own_row) ELSE '' END));
+$body$, '[{}]') WITH ORDINALITY AS p (piece, n));
 END
 $$;
-COMMENT ON FUNCTION _bloom_citus_guard_body(regclass, name, float8, text, text, text, text) IS 'the body of a guard''s function';
+COMMENT ON FUNCTION _bloom_citus_guard_body(regclass, name, float8, text, text, text, text) IS 'the body of the function that enters a row of a guard';
 
 CREATE FUNCTION bloom_citus_guard_create(rel regclass, signature name, threshold float8, action text, entry name DEFAULT NULL) RETURNS regclass
     VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on SET citus.use_citus_managed_tables = off AS $$
@@ -170,9 +166,10 @@ DECLARE
     enters text;
     propagates text := current_setting('citus.enable_ddl_propagation');
     others text;
+    left_over text;
     mode text;
 BEGIN
-    PERFORM @extschema@._bloom_citus_check_table(rel);
+    PERFORM @extschema@._bloom_citus_check_table(rel, true);
     PERFORM @extschema@._bloom_citus_column(rel, signature, true);
     IF threshold IS NULL OR NOT threshold > 0 OR threshold > 1 THEN
         RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('threshold = %s is out of range', COALESCE(threshold::text, 'NULL')), DETAIL = 'It is above 0 and at most 1.';
@@ -200,6 +197,7 @@ BEGIN
             DETAIL = 'The guard names rows by their primary keys, of types whose text is the same with all settings.', HINT = 'Take a primary key of an integer type, numeric, text or uuid.';
     END IF;
     PERFORM @extschema@._bloom_citus_check_code(rel, info.relowner);
+    PERFORM @extschema@._bloom_citus_check_name('entry', entry, info.nspname);
     entry := COALESCE(entry, info.relname || '_entry');
     IF octet_length(entry) > 56 THEN
         RAISE EXCEPTION USING ERRCODE = '42622', MESSAGE = format('"%s" is too long for the name of an entry', entry), DETAIL = 'What belongs to it has longer names yet.',
@@ -210,10 +208,12 @@ BEGIN
     shards := format('%I.%I', info.nspname, entry || '_shards');
     checks := format('%I.%I', info.nspname, entry || '_guard');
     enters := format('%I.%I', info.nspname, entry || '_enter');
-    IF to_regclass(made) IS NOT NULL THEN
-        RAISE EXCEPTION USING ERRCODE = '42P07', MESSAGE = format('relation "%s" already exists', entry), DETAIL = 'If it is the entry of a guard, that is there already.',
-            HINT = 'Drop the guard by bloom_citus_guard_drop(), or give the entry another name.';
-    ELSIF NOT EXISTS (SELECT FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am AS m ON m.oid = c.relam JOIN pg_attribute AS a ON a.attrelid = rel AND a.attnum = ANY (i.indkey)
+    left_over := (SELECT t FROM unnest(ARRAY[made, turn, CASE WHEN is_coordinator THEN shards END]) WITH ORDINALITY AS u (t, n) WHERE to_regclass(t) IS NOT NULL ORDER BY n LIMIT 1);
+    IF left_over IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = '42P07', MESSAGE = format('relation "%s" already exists', left_over), DETAIL = 'If it belongs to a guard, that is there already, or has been dropped in part.',
+            HINT = format('Drop the guard, by SELECT bloom_citus_guard_drop(%L), or give the entry another name.', left_over);
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am AS m ON m.oid = c.relam JOIN pg_attribute AS a ON a.attrelid = rel AND a.attnum = ANY (i.indkey)
             WHERE i.indrelid = rel AND m.amname = 'sigfile' AND a.attname = signature AND i.indpred IS NULL) THEN
         RAISE WARNING USING ERRCODE = '01000', MESSAGE = format('relation "%s" has no sigfile index on column "%s"', info.relname, signature), DETAIL = 'For each row that is entered the guard reads all rows.',
             HINT = format('CREATE INDEX ON %s USING sigfile (%I);', rel, signature);
@@ -238,9 +238,9 @@ BEGIN
     END LOOP;
     EXECUTE format('CREATE UNLOGGED TABLE %1$s (signature %2$s.bloom NOT NULL, EXCLUDE USING sigfile ((%2$s.bloom_query(signature, %3$L::pg_catalog.float8)) WITH OPERATOR(%2$s.%%))) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)',
         turn, @extschema@._bloom_citus_schema(), threshold);
-    -- Citus begins no transaction on the workers for what a trigger does, but for what a function that is called from a query does; so there are two of them. With
-    -- one connection to each worker no second one is made for the search, which would cost more than the search.
-    EXECUTE format('CREATE FUNCTION %s(new %s, _entered tid) RETURNS void VOLATILE LANGUAGE plpgsql AS %L', enters, made,
+    -- Citus begins no transaction on the workers for what a trigger does, but for what a function that is called from a query does, which an assignment is not; so there are
+    -- two of them. With one connection to each worker no second one is made for the search, which would cost more than the search.
+    EXECUTE format('CREATE FUNCTION %s(new %s, _entered tid) RETURNS text VOLATILE LANGUAGE plpgsql AS %L', enters, made,
         @extschema@._bloom_citus_guard_body(rel, signature, threshold, action, made, turn, shards));
     -- The statements that Citus sends name types without their schemas, and have strings as they are written with standard_conforming_strings = on. Whoever enters rows can
     -- have changed both on the workers, within the transaction, by SET LOCAL and citus.propagate_set_commands, also for the connections of the owner, and what they would
@@ -248,16 +248,30 @@ BEGIN
     EXECUTE format('CREATE FUNCTION %s() RETURNS trigger VOLATILE SECURITY DEFINER LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on
         SET citus.function_opens_transaction_block = on SET citus.propagate_set_commands = local SET citus.max_adaptive_executor_pool_size = 1 SET plan_cache_mode = auto AS %L',
         checks, format($body$
+DECLARE
+    gone text := (SELECT string_agg(t, ', ') FROM unnest(%L::text[]) AS u (t) WHERE to_regclass(t) IS NULL);
+    similar_to text;
 BEGIN
+    IF gone IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('the guard of relation "%%s" does not find %%s', %2$L, gone),
+            DETAIL = 'It knows its tables by their names. This one was dropped, renamed or moved to another schema.',
+            HINT = format('Call bloom_citus_guard_drop(%%L), and create the guard again.', TG_RELID::regclass);
+    END IF;
     SET LOCAL standard_conforming_strings = on;
     SET LOCAL search_path TO DEFAULT;
     PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
-    PERFORM %s(NEW, NEW.ctid);
+    SELECT %3$s(NEW, NEW.ctid) INTO similar_to;
+    IF similar_to IS NOT NULL THEN
+        RAISE %4$s USING ERRCODE = %5$L, MESSAGE = %6$L, DETAIL = similar_to, %7$sSCHEMA = %8$L, TABLE = %2$L, CONSTRAINT = %9$L;
+    END IF;
     RETURN NULL;
 END
-$body$, enters));
+$body$, ARRAY[rel::text, made, turn, shards], info.relname, enters,
+        CASE action WHEN 'reject' THEN 'EXCEPTION' WHEN 'warn' THEN 'WARNING' ELSE 'NOTICE' END, CASE action WHEN 'skip' THEN '00000' WHEN 'warn' THEN '01000' ELSE '23P85' END,
+        format('new row for relation "%s" is %stoo similar to an existing row', info.relname, CASE action WHEN 'skip' THEN 'skipped: ' ELSE '' END),
+        CASE action WHEN 'reject' THEN 'HINT = ''Use the existing row; if they are different, create the guard again with a higher threshold.'', ' ELSE '' END, info.nspname, entry || '_guard'));
     EXECUTE format('REVOKE ALL ON FUNCTION %s(), %s FROM PUBLIC', checks, enters);
-    EXECUTE format('CREATE TRIGGER %I AFTER INSERT ON %s FOR EACH ROW EXECUTE FUNCTION %s()', entry || '_guard', made, checks);
+    EXECUTE format('CREATE TRIGGER %I AFTER INSERT ON %s FOR EACH ROW EXECUTE FUNCTION %s(%L)', entry || '_guard', made, checks, rel);
     EXECUTE format('ALTER TABLE %s OWNER TO %I', made, info.rolname);
     EXECUTE format('ALTER TABLE %s OWNER TO %I', turn, info.rolname);
     EXECUTE format('ALTER FUNCTION %s() OWNER TO %I', checks, info.rolname);
@@ -274,6 +288,13 @@ $body$, enters));
         RAISE WARNING USING ERRCODE = '01000', MESSAGE = format('roles that may write to relation "%s" itself go round its guard: %s', info.relname, others),
             HINT = format('REVOKE INSERT, UPDATE ON %s FROM them, and grant INSERT on %s, and UPDATE of columns of which no signature is made.', rel, made);
     END IF;
+    SELECT string_agg(t.tgrelid::regclass::text, ', ' ORDER BY t.tgrelid::regclass::text) INTO others FROM pg_trigger AS t JOIN pg_proc AS p ON p.oid = t.tgfoid
+        WHERE p.proname = t.tgname AND p.proname LIKE '%\_guard' AND t.tgargs = convert_to(rel::text, getdatabaseencoding()) || '\x00' AND t.tgrelid <> made::regclass;
+    IF others IS NOT NULL THEN
+        RAISE WARNING USING ERRCODE = '01000', MESSAGE = format('relation "%s" has another guard, by which rows are entered through %s', info.relname, others),
+            DETAIL = 'A row is compared with all rows, whatever they were entered through, but only by the guard that it is entered through: by its column, its threshold and its action.',
+            HINT = 'Grant INSERT on the entry that is to hold, and on the other one only to roles that may go round it.';
+    END IF;
     IF info.relrowsecurity THEN
         RAISE WARNING USING ERRCODE = '01000', MESSAGE = format('policies of relation "%s" say nothing of rows that are entered by its guard', info.relname),
             HINT = format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY, and create policies FOR INSERT there.', made);
@@ -286,27 +307,32 @@ COMMENT ON FUNCTION bloom_citus_guard_create(regclass, name, float8, text, name)
 
 CREATE FUNCTION bloom_citus_guard_drop(entry regclass) RETURNS void VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    info record;
+    guard record;
     propagates text := current_setting('citus.enable_ddl_propagation');
 BEGIN
     IF entry IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'argument "entry" must not be null';
     END IF;
-    SELECT c.relname, n.nspname, format('%I.%I', n.nspname, c.relname || '_shards') AS shards, EXISTS (SELECT FROM pg_trigger AS t JOIN pg_proc AS p ON p.oid = t.tgfoid
-            WHERE t.tgrelid = entry AND p.proname = c.relname || '_guard' AND p.pronamespace = n.oid) AS is_entry INTO info
-        FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = entry;
-    IF NOT COALESCE(info.is_entry, false) THEN
+    -- A guard is known by the function of its trigger, which keeps its name when a table is renamed or moved. Of one without entry other tables may be there.
+    SELECT p.oid::regprocedure AS checks, t.tgrelid::regclass AS entry, g.enters, g.turn, g.shards INTO guard
+        FROM pg_class AS c, pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace LEFT JOIN pg_trigger AS t ON t.tgfoid = p.oid AND t.tgname = p.proname, left(p.proname, -6) AS name,
+            LATERAL (SELECT format('%I.%I', n.nspname, name || '_enter') AS enters, format('%I.%I', n.nspname, name || '_turn') AS turn, format('%I.%I', n.nspname, name || '_shards') AS shards) AS g
+        WHERE c.oid = entry AND p.prorettype = 'trigger'::regtype AND p.proname LIKE '%\_guard' AND strpos(p.prosrc, g.enters || '(NEW, NEW.ctid)') > 0
+            AND (t.tgrelid = entry OR c.relnamespace = n.oid AND c.relname IN (name || '_turn', name || '_shards'));
+    IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = '42809', MESSAGE = format('relation "%s" is not the entry of a guard', entry), DETAIL = 'It has no such trigger.',
-            HINT = 'Name the table that bloom_citus_guard_create has made.';
+            HINT = 'Name the table that bloom_citus_guard_create has made, or, if that was dropped, the one with the same name and _turn or _shards after it.';
     END IF;
     PERFORM set_config('citus.enable_ddl_propagation', 'off', true);
-    EXECUTE format('DROP FUNCTION %I.%I(%s, tid)', info.nspname, info.relname || '_enter', entry);
-    EXECUTE format('DROP TABLE %s', entry);
-    EXECUTE format('DROP FUNCTION %I.%I()', info.nspname, info.relname || '_guard');
-    EXECUTE format('DROP TABLE %I.%I', info.nspname, info.relname || '_turn');
+    IF guard.entry IS NOT NULL THEN
+        EXECUTE format('DROP FUNCTION IF EXISTS %s(%s, tid)', guard.enters, guard.entry);
+        EXECUTE format('DROP TABLE %s', guard.entry);
+    END IF;
+    EXECUTE format('DROP FUNCTION %s', guard.checks);
+    EXECUTE format('DROP TABLE IF EXISTS %s', guard.turn);
     PERFORM set_config('citus.enable_ddl_propagation', propagates, true);
-    IF (SELECT groupid = 0 FROM pg_dist_local_group) AND to_regclass(info.shards) IS NOT NULL THEN
-        EXECUTE format('DROP TABLE %s', info.shards);
+    IF (SELECT groupid = 0 FROM pg_dist_local_group) THEN
+        EXECUTE format('DROP TABLE IF EXISTS %s', guard.shards);
     END IF;
 END
 $$;

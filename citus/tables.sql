@@ -9,7 +9,7 @@ CREATE FUNCTION _bloom_citus_schema() RETURNS text STABLE LANGUAGE sql SET searc
 $$;
 COMMENT ON FUNCTION _bloom_citus_schema() IS 'the schema of bloom_ident, as SQL writes it';
 
-CREATE FUNCTION _bloom_citus_check_table(rel regclass) RETURNS void STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+CREATE FUNCTION _bloom_citus_check_table(rel regclass, is_guarded boolean DEFAULT false) RETURNS void STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     info record;
 BEGIN
@@ -20,17 +20,19 @@ BEGIN
         LEFT JOIN pg_am AS a ON a.oid = c.relam WHERE c.oid = rel;
     IF info.partmethod IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = '42809', MESSAGE = format('relation "%s" is not distributed', rel),
-            HINT = 'Use bloom_duplicates(), bloom_linkage(), bloom_model_fit(), bloom_model_duplicates(), bloom_pairs_refresh() or bloom_guard_create(), which are for tables of one node.';
+            HINT = format('Use %s for tables of one node.', CASE WHEN is_guarded THEN 'bloom_guard_create(), which is'
+                ELSE 'bloom_duplicates(), bloom_linkage(), bloom_model_fit(), bloom_model_duplicates(), bloom_pairs_refresh() or bloom_guard_create(), which are' END);
     ELSIF info.partmethod <> 'h' THEN
         RAISE EXCEPTION USING ERRCODE = '42809', MESSAGE = format('relation "%s" is not distributed by the hash of a column', rel),
-            DETAIL = 'All its rows are on one node.', HINT = 'Use the function of bloom_ident, which compares them there.';
+            DETAIL = 'All its rows are on one node.', HINT = CASE WHEN is_guarded THEN 'Use an exclusion constraint, by ALTER TABLE … ADD CONSTRAINT … EXCLUDE USING sigfile ((bloom_query(…)) WITH %).'
+                ELSE 'Use the function of bloom_ident, which compares them there.' END;
     ELSIF info.relkind <> 'r' OR info.amname <> 'heap' THEN
         RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = format('relation "%s" is not a plain table of heap', rel),
             HINT = 'Copy its rows into a distributed table.';
     END IF;
 END
 $$;
-COMMENT ON FUNCTION _bloom_citus_check_table(regclass) IS 'an error if a table is not one that is distributed by hash';
+COMMENT ON FUNCTION _bloom_citus_check_table(regclass, boolean) IS 'an error if a table is not one that is distributed by hash';
 
 -- A column as SQL writes it, with an error if there is none. A signature is of type bloom; others are of types of the server's own, or enums: casts and checks of
 -- other types are code of those who have made them, and would run as whoever asks.
@@ -117,6 +119,17 @@ END
 $$;
 COMMENT ON FUNCTION _bloom_citus_check_disk(bigint) IS 'an error if a worker has not the space for its part of so many bytes';
 
+-- A dot in the name of a table that is made is one between a schema and a name, to whoever has written it.
+CREATE FUNCTION _bloom_citus_check_name(argument text, name name, schema text) RETURNS void STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF strpos(name, '.') > 0 THEN
+        RAISE EXCEPTION USING ERRCODE = '42602', MESSAGE = format('argument "%s" has a dot in it: "%s"', argument, name),
+            DETAIL = format('The table is made in schema %s, where the table that it is about is.', schema), HINT = 'Give a name without schema and without dots.';
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_check_name(text, name, text) IS 'an error if the name of a table to be made has a dot';
+
 -- The name of a table that a job makes, as SQL writes it.
 CREATE FUNCTION _bloom_citus_result(schema text, name name) RETURNS text STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -124,7 +137,9 @@ DECLARE
 BEGIN
     IF name IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'argument "pairs" must not be null';
-    ELSIF to_regclass(result) IS NOT NULL THEN
+    END IF;
+    PERFORM @extschema@._bloom_citus_check_name('pairs', name, schema);
+    IF to_regclass(result) IS NOT NULL THEN
         RAISE EXCEPTION USING ERRCODE = '42P07', MESSAGE = format('relation "%s" already exists', name), HINT = 'Give the pairs another name, or drop it.';
     END IF;
     RETURN result;

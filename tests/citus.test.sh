@@ -194,6 +194,7 @@ sql -c "CREATE TYPE shade AS ENUM ('1', '2', '3')" -c "CREATE FUNCTION spy(text)
     -c 'CREATE TABLE of_enum (n integer, k shade, sig bloom)' -c "SELECT create_distributed_table('of_enum', 'n')" -c "INSERT INTO of_enum VALUES (1, '1', bloom_signature('a')), (2, '2', bloom_signature('a'))" >/dev/null
 refused 0A000 "SELECT bloom_citus_duplicates('of_enum', 'k', 'sig', 0.9, 'none')"
 refused 0A000 "SELECT bloom_citus_model_duplicates('of_enum', 'k', '{}', 'none')"
+refused 42602 "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'public.none')"
 refused 0A000 "SELECT bloom_citus_pairs_refresh('of_enum', 'of_enum', 'k', 'sig', 0.9, 'plain')"
 # The reference has the functions as they are declared, and each has a comment.
 missing=$(sql -c "SELECT proname || '(' || replace(replace(regexp_replace(regexp_replace(pg_get_function_arguments(p.oid), ', OUT .*', ''), '::(text|name|regclass|integer|bigint|jsonb|double precision)(\[\])?', '', 'g'), ' DEFAULT ', ' = '), 'double precision', 'float8') || ')'
