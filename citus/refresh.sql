@@ -2,7 +2,7 @@
 -- A table of pairs is brought up to date: the records that have changed are sent to all nodes, where the index of every shard finds what is similar.
 
 CREATE FUNCTION bloom_citus_pairs_refresh(pairs regclass, rel regclass, key name, signature name, threshold float8, changed regclass, within name[] DEFAULT NULL,
-        OUT deleted bigint, OUT inserted bigint) VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
+        verify name DEFAULT NULL, margin float8 DEFAULT NULL, OUT deleted bigint, OUT inserted bigint) VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
 DECLARE
     own text := @extschema@._bloom_citus_schema();
     job text := '_bloom_citus_' || left(md5(random()::text || clock_timestamp()), 12);
@@ -14,6 +14,7 @@ DECLARE
     wrong text;
     gone bigint;
     has_null boolean;
+    columns text;
 BEGIN
     PERFORM @extschema@._bloom_citus_check_table(rel);
     IF pairs IS NULL OR changed IS NULL THEN
@@ -36,6 +37,16 @@ BEGIN
     ELSIF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = changed AND attname = 'key' AND atttypid IN ('text'::regtype, 'varchar'::regtype) AND NOT attisdropped) THEN
         RAISE EXCEPTION USING ERRCODE = '42703', MESSAGE = format('relation "%s" does not have the column key of type text', changed),
             HINT = 'Give a table or view with the keys of the records, such as CREATE VIEW ... AS SELECT id::text AS key FROM ...';
+    END IF;
+    IF verify IS NOT NULL OR margin IS NOT NULL THEN
+        SELECT string_agg(DISTINCT 'r.' || @extschema@._bloom_citus_column(rel, c), ', ') INTO columns FROM unnest(ARRAY[verify] || within) AS c WHERE c NOT IN (key, signature);
+        columns := concat_ws(', ', 'r.' || key_column, 'r.' || sig_column, columns);
+        EXECUTE format('CREATE TEMP TABLE %s_t ON COMMIT DROP AS SELECT %s FROM %s AS r WITH NO DATA', job, columns, rel);
+        -- What the margin is, the job of one node says of a table without rows.
+        IF verify IS NOT NULL AND (SELECT atttypid <> ALL ('{text[],varchar[]}'::regtype[]) FROM pg_attribute WHERE attrelid = rel AND attname = verify) THEN
+            RAISE EXCEPTION USING ERRCODE = '42804', MESSAGE = format('column "%s" of relation "%s" is not of type text[]', verify, rel), HINT = 'Name the column of the tokens that the signatures were made of.';
+        END IF;
+        EXECUTE format('SELECT FROM %s.bloom_duplicates($1, $2, $3, $4, $5, $6, $7)', own) USING (job || '_t')::regclass, key, signature, threshold, within, verify, margin;
     END IF;
     PERFORM @extschema@._bloom_citus_check_workers();
     EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', pairs);
@@ -63,13 +74,24 @@ BEGIN
     GET DIAGNOSTICS gone = ROW_COUNT;
     deleted := deleted + gone;
 
-    EXECUTE format($q$INSERT INTO %2$s (a, b, similarity) SELECT DISTINCT format('%%s', CASE WHEN r.%3$s < n.bloom_key THEN r.%3$s ELSE n.bloom_key END),
-            format('%%s', CASE WHEN r.%3$s < n.bloom_key THEN n.bloom_key ELSE r.%3$s END), %6$s.bloom_sim(r.%4$s, n.bloom_sig)
-        FROM %1$s AS r JOIN pg_temp.%7$s_n AS n ON %6$s.bloom_sim_at_least(r.%4$s, n.bloom_sig, %8$L) AND r.%3$s <> n.bloom_key %5$s$q$,
-        rel, pairs, key_column, sig_column, equal, own, job, threshold);
+    IF verify IS NULL THEN
+        EXECUTE format($q$INSERT INTO %2$s (a, b, similarity) SELECT DISTINCT format('%%s', CASE WHEN r.%3$s < n.bloom_key THEN r.%3$s ELSE n.bloom_key END),
+                format('%%s', CASE WHEN r.%3$s < n.bloom_key THEN n.bloom_key ELSE r.%3$s END), %6$s.bloom_sim(r.%4$s, n.bloom_sig)
+            FROM %1$s AS r JOIN pg_temp.%7$s_n AS n ON %6$s.bloom_sim_at_least(r.%4$s, n.bloom_sig, %8$L) AND r.%3$s <> n.bloom_key %5$s$q$,
+            rel, pairs, key_column, sig_column, equal, own, job, threshold);
+    ELSE
+        -- The records whose signatures are so similar that their tokens may be come here, and are compared by the job of one node. It looks for as much below the threshold, and
+        -- this looks a trifle farther.
+        EXECUTE format('INSERT INTO pg_temp.%1$s_t SELECT %2$s FROM %3$s AS r JOIN pg_temp.%1$s_c AS c ON c.key = r.%4$s WHERE r.%5$s IS NOT NULL', job, columns, rel, key_column, sig_column);
+        EXECUTE format('INSERT INTO pg_temp.%1$s_t SELECT DISTINCT ON (r.%4$s) %2$s FROM %3$s AS r JOIN pg_temp.%1$s_n AS n ON %6$s.bloom_sim_at_least(r.%5$s, n.bloom_sig, %7$L) %8$s
+            WHERE r.%4$s NOT IN (SELECT key FROM pg_temp.%1$s_c)', job, columns, rel, key_column, sig_column, own, greatest(threshold - COALESCE(margin, 0.05) - 1e-9, 0), equal);
+        EXECUTE format('CREATE TEMP TABLE %1$s_k ON COMMIT DROP AS SELECT format(''%%s'', key) AS key FROM pg_temp.%1$s_c', job);
+        EXECUTE format('INSERT INTO %s (a, b, similarity) SELECT a, b, similarity FROM %s.bloom_duplicates($1, $2, $3, $4, $5, $6, $7, new => $8)', pairs, own)
+            USING (job || '_t')::regclass, key, signature, threshold, within, verify, margin, (job || '_k')::regclass;
+    END IF;
     GET DIAGNOSTICS inserted = ROW_COUNT;
-    EXECUTE format('DROP TABLE pg_temp.%1$s_c, pg_temp.%1$s_p, pg_temp.%1$s_e, pg_temp.%1$s_g, pg_temp.%1$s_n', job);
+    EXECUTE format('DROP TABLE pg_temp.%1$s_c, pg_temp.%1$s_p, pg_temp.%1$s_e, pg_temp.%1$s_g, pg_temp.%1$s_n' || CASE WHEN verify IS NOT NULL THEN ', pg_temp.%1$s_t, pg_temp.%1$s_k' ELSE '' END, job);
 END
 $$;
-COMMENT ON FUNCTION bloom_citus_pairs_refresh(regclass, regclass, name, name, float8, regclass, name[]) IS
+COMMENT ON FUNCTION bloom_citus_pairs_refresh(regclass, regclass, name, name, float8, regclass, name[], name, float8) IS
     'brings a distributed table of pairs up to date: deletes those of records that have changed or are gone, and finds those of the changed records by the index of every shard';

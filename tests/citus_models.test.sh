@@ -106,6 +106,19 @@ refresh 'within a city' ", within => '{city}'"
 # Columns with the names of those that are sent to the nodes.
 for t in one several; do sql -c "ALTER TABLE $t RENAME city TO bloom_sig"; done
 refresh 'within a column of another name' ", within => '{bloom_sig}'"
+# By their tokens, of which some are missing, with a margin and without one, and where all pairs are candidates.
+for t in one several; do sql -c "ALTER TABLE $t ADD tokens text[]"; done
+both "UPDATE TABLE AS t SET tokens = CASE WHEN p.n % 40 <> 0 THEN regexp_split_to_array(p.given_name || p.surname || p.dob, '') END FROM plain AS p WHERE p.n = t.n"
+for way in ", margin => 0.3" "" ", within => '{bloom_sig}', margin => 1"; do
+    way=", verify => 'tokens'$way"
+    sql -c 'DROP TABLE kept' -c "SELECT bloom_citus_duplicates('several', 'n', 'sig', 0.7, 'kept'$way)" >/dev/null
+    both "UPDATE TABLE SET sig = CASE WHEN n % 60 > 3 THEN bloom_signature((n % 50)::text || 'x') END, tokens = regexp_split_to_array((n % 50)::text || 'y', '') WHERE n % 60 BETWEEN 2 AND 6"
+    both 'DELETE FROM TABLE WHERE n % 60 = 7'
+    sql -c "TRUNCATE changed" -c "INSERT INTO changed SELECT n::text FROM plain WHERE n % 60 BETWEEN 2 AND 6"
+    refresh "$way" "$way"
+    both "UPDATE TABLE AS t SET sig = bloom_signature(p.given_name || p.surname || p.dob), tokens = regexp_split_to_array(p.given_name || p.surname || p.dob, '') FROM plain AS p WHERE p.n = t.n AND t.n % 60 BETWEEN 2 AND 6"
+    refresh "back$way" "$way"
+done
 say "pairs that are kept: $(sql -c 'SELECT count(*) FROM kept')"
 
 sql -c "CREATE TABLE bad_keys AS SELECT 'x' AS key" -c 'CREATE TABLE null_keys (key text)' -c 'INSERT INTO null_keys VALUES (NULL)' \
@@ -141,6 +154,10 @@ refused 42703 "SELECT bloom_citus_pairs_refresh('kept', 'several', 'n', 'sig', 0
 refused 22004 "SELECT bloom_citus_pairs_refresh(NULL, 'several', 'n', 'sig', 0.7, 'changed')"
 refused 22004 "SELECT bloom_citus_model_duplicates('person', 'n', model, NULL) FROM model"
 refused 42809 "SELECT bloom_citus_pairs_refresh('kept', 'one', 'n', 'sig', 0.7, 'changed')"
+refused 42804 "SELECT bloom_citus_pairs_refresh('kept', 'several', 'n', 'sig', 0.7, 'changed', verify => 'bloom_sig')"
+refused 42703 "SELECT bloom_citus_pairs_refresh('kept', 'several', 'n', 'sig', 0.7, 'changed', verify => 'words')"
+refused 22023 "SELECT bloom_citus_pairs_refresh('kept', 'several', 'n', 'sig', 0.7, 'changed', margin => 0.1)"
+refused 22023 "SELECT bloom_citus_pairs_refresh('kept', 'several', 'n', 'sig', 0.7, 'changed', verify => 'tokens', margin => 2)"
 sql -c 'CREATE ROLE stranger LOGIN' -c 'GRANT ALL ON SCHEMA public TO stranger' -c 'GRANT SELECT ON model TO stranger'
 refused 42501 "SET ROLE stranger; SELECT bloom_citus_model_duplicates('person', 'n', model, 'none') FROM model"
 refused 42501 "SET ROLE stranger; SELECT bloom_citus_model_fit('person', 'n')"
