@@ -290,6 +290,8 @@ refused 42809 "SELECT bloom_citus_guard_create('local_one', 'sig', 0.75, 'reject
 told '*HINT:  Use bloom_guard_create(), *' "SELECT bloom_citus_guard_create('local_one', 'sig', 0.75, 'reject')"
 refused 42809 "SELECT bloom_citus_guard_create('everywhere', 'sig', 0.75, 'reject')"
 told '*HINT:  Use an exclusion constraint, *' "SELECT bloom_citus_guard_create('everywhere', 'sig', 0.75, 'reject')"
+told '*bloom_guard cannot check against*HINT:*EXCLUDE USING sigfile*' "SELECT bloom_guard_create('everywhere', 'sig', 0.75, 'reject')"
+told '*bloom_guard_search cannot search table "person"*DETAIL:  Its rows are in shards of Citus*HINT:*bloom_blocklist()*' "SELECT bloom_guard_search('person', 'sig', bloom_signature('x'), 0.75, NULL)"
 sql -c 'ALTER TABLE everywhere ADD CONSTRAINT near EXCLUDE USING sigfile ((bloom_query(sig, 0.75)) WITH %)' -c "INSERT INTO everywhere VALUES (1, bloom_signature('Erika Mustermann'))"
 refused 23P01 "INSERT INTO everywhere VALUES (2, bloom_signature('Erica Mustermann'))"
 refused 42602 "SELECT bloom_citus_guard_create('person', 'sig', 0.75, 'reject', 'other.entry')"

@@ -15,7 +15,7 @@ use pgrx::{pg_sys, PgLogLevel};
 use super::actions::rights::{self, may_read_columns};
 use super::actions::written_table::{TableForm, REVIEW, SKIPPED};
 use super::compare::ComparedTable;
-use super::distributed::Distribution;
+use super::distributed;
 use super::options::GuardOptions;
 use super::prepared::{check_key, names_own, PreparedGuard};
 use super::tables::{find_table, signature_column, PartitionTree};
@@ -23,6 +23,7 @@ use crate::models::min_probability;
 use crate::register::Register;
 use access::SignatureType;
 use pg::catalog::privileges::{current_user, may};
+use pg::catalog::storage;
 use pg::error::{sql_error, OrRaise, Tell};
 use pg::function::arguments::Arguments;
 use pg::message::words;
@@ -263,7 +264,7 @@ fn free_name(tree: &PartitionTree, column: &CStr) -> CString {
 }
 
 /// Errors: those that the trigger would report for its first row; the table that is written to is the guarded one
-/// (22023); those of [`Distribution::check`].
+/// (22023); those of [`distributed::check`].
 fn check(
     table: pg_sys::Oid,
     tree: &PartitionTree,
@@ -288,8 +289,8 @@ fn check(
             ));
         }
     }
-    if let Some(distribution) = Distribution::of(table) {
-        return distribution.check(table, &options);
+    if let Some(column) = storage::distribution(table).and_then(|kept| kept.column) {
+        return distributed::check(table, &column, &options);
     }
     let guard = PreparedGuard::new(options, compared, table, trigger)?;
     rights::check_owner(&guard)?;

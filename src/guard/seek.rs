@@ -17,6 +17,7 @@ use super::tables::{signature_column, PartitionTree};
 use access::SignatureType;
 use pg::catalog;
 use pg::catalog::privileges::current_user;
+use pg::catalog::storage;
 use pg::entry;
 use pg::error::{sql_error, OrRaise};
 use pg::function::arguments::Arguments;
@@ -106,6 +107,14 @@ fn target(table: pg_sys::Oid, column: &std::ffi::CStr) -> Result<SearchTarget> {
             words!("table \"{table}\" is partitioned"),
         )
         .hint("Search each of its partitions."));
+    }
+    if storage::is_distributed(table) {
+        let cannot = words!("bloom_guard_search cannot search table \"{table}\"");
+        let why = "It is for who keeps similar rows out of tables of one node, and also sees rows that are not committed.";
+        return Err(storage::distributed(cannot, why).hint(
+            "Look for similar rows by bloom_blocklist() or by a query with bloom_sim, and keep them out by \
+             bloom_citus_guard_create() of extension bloom_ident_citus.",
+        ));
     }
     let tree = PartitionTree::new(table, false)?;
     let signature = signature_column(table, column, Some(SignatureType::Filter))?;

@@ -12,7 +12,8 @@ use pgrx::PgSqlErrorCode::{
 
 use super::options::TableName;
 use access::SignatureType;
-use pg::catalog::{self, storage::is_read_from};
+use pg::catalog;
+use pg::catalog::storage::{distributed, is_distributed, is_read_from};
 use pg::memory::in_scratch;
 use pg::message::words;
 use pg::output::text_form;
@@ -122,6 +123,14 @@ impl PartitionTree {
         // active.
         if unsafe { is_read_from(leaves, top, column, is_partitioned) } {
             return Ok(());
+        }
+        if is_distributed(top) {
+            let cannot = words!("bloom_guard cannot check against table \"{top}\"");
+            let why = "A guard reads the storage of the table on this node, which is empty.";
+            return Err(distributed(cannot, why).hint(
+                "Guard the table by bloom_citus_guard_create() of extension bloom_ident_citus, or, if it is a reference \
+                 table or has a single shard, by a constraint EXCLUDE USING sigfile ((bloom_query(...)) WITH %).",
+            ));
         }
         Err(not_searchable(top)
             .detail(

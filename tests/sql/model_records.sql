@@ -54,6 +54,8 @@ SELECT fitted('part', '{"records": 21000, "sample": "people"}');
 SELECT fitted('part', '{"records": 21000, "sample": 1}');
 SELECT fitted('part', '{"records": 21000, "sample": "a.b.c"}');
 SELECT fitted('part', '{"records": 21000, "sample": "everybody", "searches": [{"equal": ["surname"], "most": 0}]}');
+SELECT fitted('part', '{"records": 21000, "sample": "everybody", "searches": [{"equal": ["surname"], "most": 5, "pairs_per_record": 1, "matches_per_record": 1}], "large": "people"}');
+SELECT fitted('part', '{"records": 21000, "sample": "everybody", "searches": [{"equal": ["surname"], "most": 5, "pairs_per_record": 1, "matches_per_record": 1}], "large": "everybody"}');
 CREATE TABLE empty AS SELECT key FROM everybody LIMIT 0;
 SELECT fitted('part', '{"records": 21000, "sample": "empty"}');
 SELECT fitted('part', '{"sampel": 1}');

@@ -3,12 +3,12 @@
 //! In the catalogs, a table of another access method looks like any other, and so does one that an extension
 //! distributes over servers. But its storage is read in another way, or is empty. So this looks at what a query would
 //! read: the plan of the simplest query scans the tables themselves, or does something else.
-
 //!
 //! Of a table that is only read that is enough. What changes rows, locks them or joins them with rows of its own asks
 //! whether the table is one of Citus, which does none of that over its shards: the catalog of Citus says so.
 
 use std::collections::BTreeSet;
+use std::ffi::{CStr, CString};
 
 use base::error::Text;
 use base::Error;
@@ -25,21 +25,37 @@ use crate::sql;
 use crate::tree::list;
 use crate::tree::node::Node;
 
-/// Whether Citus keeps the rows of a table: in shards, on other nodes or on this one. Where Citus is not in the database
-/// nothing is asked. A shard is a table like any other.
-pub fn is_distributed(table: pg_sys::Oid) -> bool {
+/// How Citus keeps the rows of a table in shards, on other nodes or on this one.
+pub struct Distribution {
+    /// By the hash of this column; `None` for a reference table, and for others whose rows are in one shard.
+    pub column: Option<CString>,
+}
+
+/// `None` for a table that Citus does not keep. Where Citus is not in the database nothing is asked. A shard is a table
+/// like any other.
+pub fn distribution(table: pg_sys::Oid) -> Option<Distribution> {
     // SAFETY: a look-up in the catalogs by a C string.
     if unsafe { pg_sys::get_extension_oid(c"citus".as_ptr(), true) } == pg_sys::InvalidOid {
-        return false;
+        return None;
     }
     let number = table.to_u32().to_string();
     let sql = sql!(
-        "SELECT FROM pg_catalog.pg_dist_partition AS p \
+        "SELECT CASE WHEN p.partmethod OPERATOR(pg_catalog.=) 'h' \
+        THEN pg_catalog.column_to_column_name(p.logicalrelid, p.partkey)::pg_catalog.name END \
+        FROM pg_catalog.pg_dist_partition AS p \
         WHERE p.logicalrelid::pg_catalog.oid OPERATOR(pg_catalog.=) {number}::pg_catalog.oid"
     );
-    let mut is_distributed = false;
-    read(sql, &[], 1).each(|_| is_distributed = true);
-    is_distributed
+    let mut distribution = None;
+    read(sql, &[], 1).each(|row| {
+        let column = row.name(0).map(CStr::to_owned);
+        distribution = Some(Distribution { column });
+    });
+    distribution
+}
+
+/// Whether Citus keeps the rows of a table.
+pub fn is_distributed(table: pg_sys::Oid) -> bool {
+    distribution(table).is_some()
 }
 
 /// Whether a query of a relation may read rows that Citus keeps: it is such a table, or a view where Citus is.

@@ -4,6 +4,7 @@ use linkage::model::keys::stored_key;
 use linkage::model::Search;
 use pgrx::pg_sys;
 
+use crate::pairs::records::{lock, RecordColumn};
 use pg::budget::{push, Budget};
 use pg::session::{read, BATCH};
 use pg::sql;
@@ -20,11 +21,16 @@ impl LargeBlocks {
     /// Those that the column `key` of a relation has, read with the caller's privileges. A key's number is that of its search
     /// among these.
     ///
-    /// Errors: what the query fails with; too little memory.
+    /// Errors: no such column (42703), or one of another type (42804); what the query fails with; too little memory.
     pub fn read(relation: pg_sys::Oid, searches: Vec<Search>) -> LargeBlocks {
         let (mut keys, budget) = (Vec::new(), Budget::of_setting());
-        let sql =
-            sql!("SELECT r.key::pg_catalog.int8 FROM {relation} AS r WHERE r.key IS NOT NULL");
+        let name = lock(relation);
+        let column = RecordColumn::new(relation, c"key".to_owned(), &name);
+        if column.type_oid != pg_sys::INT8OID {
+            let hint = "Give the keys as bloom_model_keys() does, with the numbers of their searches in the six last bits.";
+            column.refuse_type(&name, "bigint", hint);
+        }
+        let sql = sql!("SELECT r.key FROM {relation} AS r WHERE r.key IS NOT NULL");
         read(sql, &[], BATCH).each(|row| {
             if let Some(key) = row.datum(0) {
                 push(&mut keys, key.value() as u64);
