@@ -2,31 +2,15 @@
 # tests/citus.test.sh: bloom_ident_citus over a coordinator and workers gives what bloom_ident gives of a copy of the table on one node. Citus is built from the source that
 # CITUS_SOURCE names, and nothing is tested without it.
 
-# shellcheck source=scripts/test-env.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
-# shellcheck source=scripts/citus.sh
-source "$ROOT/scripts/citus.sh"
+# shellcheck source=tests/citus.sh
+source "$(dirname "${BASH_SOURCE[0]}")/citus.sh"
 
-citus_available || exit 0
-need_packages python3
-citus_install
 rows=${CITUS_ROWS:-3000}
-python3 "$ROOT/tests/quality/people.py" "$rows" 1 >"$SCRATCH/people.csv"
-chmod a+r "$SCRATCH/people.csv"
-export PGOPTIONS='-c client_min_messages=error -c jit=off'
-sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
-fields='given_name,surname,dob,street,city,postcode,phone,email'
-
-# same PAIRS LOCAL WHAT: two tables of pairs have the same rows, none of them twice.
-same() {
-    local wrong
-    wrong=$(sql -c "CREATE TEMP TABLE f AS SELECT a, b, similarity FROM $1" -c "SELECT (SELECT count(*) FROM (TABLE f EXCEPT ALL SELECT a, b, similarity FROM $2) AS x) + (SELECT count(*) FROM (SELECT a, b, similarity FROM $2 EXCEPT ALL TABLE f) AS x)")
-    [[ $wrong == 0 ]] || die "$3: $wrong pairs are otherwise"
-}
+people "$rows"
 
 citus_start 1
-sql -c "CREATE TABLE plain (id text, entity text, ${fields//,/ text, } text)" -c "\\copy plain FROM '$SCRATCH/people.csv' (FORMAT csv, HEADER)" \
-    -c "ALTER TABLE plain ADD n serial PRIMARY KEY, ADD sig bloom GENERATED ALWAYS AS (bloom_signature(given_name || surname || dob)) STORED"
+people_table plain
+sql -c "ALTER TABLE plain ADD n serial PRIMARY KEY, ADD sig bloom GENERATED ALWAYS AS (bloom_signature(given_name || surname || dob)) STORED"
 for threshold in 0.95 0.9 0.8; do
     sql -c "CREATE TABLE truth_${threshold#0.} AS SELECT * FROM bloom_duplicates('plain', 'n', 'sig', $threshold)"
 done
@@ -137,12 +121,6 @@ same linked linked_truth 'decisions about two tables'
 [[ $(sql -c 'SELECT (SELECT count(*) FROM linked) < (SELECT count(*) FROM truth)') == t ]] || die 'decisions about two tables: nothing was left out'
 say "decisions leave out $(sql -c 'SELECT (SELECT count(*) FROM truth_8) - (SELECT count(*) FROM open)') pairs"
 
-# refused SQLSTATE STATEMENT
-refused() {
-    local state
-    state=$(psql -XAtq -v VERBOSITY=sqlstate -c "$2" 2>&1 | sed -n 's/^ERROR:  //p' | head -n 1) || true
-    [[ $state == "$1" ]] || die "$2: $state, not $1"
-}
 refused 42809 "SELECT bloom_citus_duplicates('plain', 'n', 'sig', 0.9, 'none')"
 sql -c 'CREATE TABLE everywhere AS TABLE plain' -c "SELECT create_reference_table('everywhere')" >/dev/null
 refused 42809 "SELECT bloom_citus_duplicates('everywhere', 'n', 'sig', 0.9, 'none')"

@@ -2,29 +2,11 @@
 # bloom_ident_citus where something goes wrong or goes on meanwhile: roles that may not read, policies, jobs that are canceled, rolled back or run at once, workers
 # that are killed within a job and within its commit, shards that move, and a job that is asked of a worker. Citus is built from the source that CITUS_SOURCE names.
 
-# shellcheck source=scripts/test-env.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
-# shellcheck source=scripts/citus.sh
-source "$ROOT/scripts/citus.sh"
+# shellcheck source=tests/citus.sh
+source "$(dirname "${BASH_SOURCE[0]}")/citus.sh"
 
-citus_available || exit 0
-citus_install
-export PGOPTIONS='-c client_min_messages=error -c jit=off'
-sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
 nodes='coordinator worker1 worker2'
 
-# same PAIRS LOCAL WHAT: two tables of pairs have the same rows, none of them twice.
-same() {
-    local wrong
-    wrong=$(sql -c "CREATE TEMP TABLE f AS SELECT a, b, similarity FROM $1" -c "SELECT (SELECT count(*) FROM (TABLE f EXCEPT ALL SELECT a, b, similarity FROM $2) AS x) + (SELECT count(*) FROM (SELECT a, b, similarity FROM $2 EXCEPT ALL TABLE f) AS x)")
-    [[ $wrong == 0 ]] || die "$3: $wrong pairs are otherwise"
-}
-# refused SQLSTATE STATEMENT
-refused() {
-    local state
-    state=$(psql -XAtq -v VERBOSITY=sqlstate -c "$2" 2>&1 | sed -n 's/^ERROR:  //p' | head -n 1) || true
-    [[ $state == "$1" ]] || die "$2: $state, not $1"
-}
 # nothing_left WHAT [FILES]: no tables of a grid, sessions that work for one, prepared transactions or files are left on any node; files may be with FILES=may.
 nothing_left() {
     local node left i

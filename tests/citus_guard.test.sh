@@ -2,30 +2,10 @@
 # tests/citus_guard.test.sh: a guard over all shards lets no two similar rows in, by whatever way, from many sessions and nodes at once, also when a worker ends in the
 # midst of a commit. Citus is built from the source that CITUS_SOURCE names, and nothing is tested without it.
 
-# shellcheck source=scripts/test-env.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
-# shellcheck source=scripts/citus.sh
-source "$ROOT/scripts/citus.sh"
+# shellcheck source=tests/citus.sh
+source "$(dirname "${BASH_SOURCE[0]}")/citus.sh"
 
-citus_available || exit 0
-citus_install
 pairs=${CITUS_GUARD_PAIRS:-600}
-export PGOPTIONS='-c client_min_messages=error -c jit=off'
-sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
-# refused SQLSTATE STATEMENT…: the last of them is refused with this, in one session
-refused() {
-    local state wanted=$1 args=() statement
-    shift
-    for statement; do args+=(-c "$statement"); done
-    state=$(psql -XAtq -v VERBOSITY=sqlstate "${args[@]}" 2>&1 | sed -n 's/^ERROR:  //p' | head -n 1) || true
-    [[ $state == "$wanted" ]] || die "${*: -1}: ${state:-no error}, not $wanted"
-}
-# is WANTED STATEMENT
-is() {
-    local got
-    got=$(sql -c "$2")
-    [[ $got == "$1" ]] || die "$2: $got, not $1"
-}
 in_person='SELECT count(*) FROM person'
 
 citus_start 3
@@ -201,12 +181,6 @@ SQL
 said=$(PGOPTIONS= sql -c "$enter ('g', 'Roger Moore')" 2>&1)
 [[ $said == *WARNING*'too similar'*'is 1.0000'* ]] || die "a row that is warned of: $said"
 is 5 "SELECT count(*) FROM $thing"
-# A node asks itself to move shards, by this name.
-for name in coordinator worker1 worker2 worker3; do
-    citus_use "$name"
-    sql -c "ALTER SYSTEM SET citus.local_hostname = '$SCRATCH/$name'" -c 'SELECT pg_reload_conf()' >/dev/null
-done
-citus_use coordinator
 shard=$(sql -c "SELECT min(shardid) FROM pg_dist_shard WHERE logicalrelid = '$thing'::regclass")
 from=$(sql -c "SELECT nodename FROM pg_dist_shard_placement WHERE shardid = $shard")
 to=$(sql -c "SELECT nodename FROM pg_dist_node WHERE groupid > 0 AND nodename <> '$from' ORDER BY 1 LIMIT 1")

@@ -2,40 +2,24 @@
 # tests/citus_models.test.sh: match models over the shards of Citus find the pairs that they find on one node, with the same bits; a fit to a sample finds nearly as many; tables of
 # pairs are brought up to date. Nothing is tested where CITUS_SOURCE names no source of Citus.
 
-# shellcheck source=scripts/test-env.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
-# shellcheck source=scripts/citus.sh
-source "$ROOT/scripts/citus.sh"
+# shellcheck source=tests/citus.sh
+source "$(dirname "${BASH_SOURCE[0]}")/citus.sh"
 
-citus_available || exit 0
-need_packages python3
-citus_install
 # Tables of less than 7,072 records are scanned.
 rows=${CITUS_ROWS:-8000}
-python3 "$ROOT/tests/quality/people.py" "$rows" 1 formats >"$SCRATCH/people.csv"
-chmod a+r "$SCRATCH/people.csv"
-export PGOPTIONS='-c client_min_messages=error -c jit=off'
-sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
-fields='given_name,surname,dob,street,city,postcode,phone,email'
+people "$rows" formats
 
-# same FOUND TRUTH COLUMNS WHAT: two tables have the same rows, as often.
-same() {
-    local wrong
-    wrong=$(sql -c "CREATE TEMP TABLE f AS SELECT $3 FROM $1" -c "CREATE TEMP TABLE t AS SELECT $3 FROM $2" \
-        -c 'SELECT (SELECT count(*) FROM (TABLE f EXCEPT ALL TABLE t) AS x) + (SELECT count(*) FROM (TABLE t EXCEPT ALL TABLE f) AS x)')
-    [[ $wrong == 0 ]] || die "$4: $wrong rows are otherwise"
-}
 pairs='a, b, probability, bits'
 
 citus_start 2
-sql -c "CREATE TABLE plain (id text, entity text, ${fields//,/ text, } text)" -c "\\copy plain FROM '$SCRATCH/people.csv' (FORMAT csv, HEADER)" \
-    -c "ALTER TABLE plain ADD n serial PRIMARY KEY, ADD seen timestamptz, ADD height float8, ADD entered date" \
+people_table plain
+sql -c "ALTER TABLE plain ADD n serial PRIMARY KEY, ADD seen timestamptz, ADD height float8, ADD entered date" \
     -c "UPDATE plain SET seen = timestamptz '2026-01-31 23:30+01' + n % 700 * interval '1 hour', height = 150 + sqrt(n % 500), entered = date '1990-01-01' + n % 5000, email = nullif(email, '')" \
     -c 'CREATE TABLE person AS TABLE plain' -c "SELECT create_distributed_table('person', 'n')" >/dev/null
 sql -c "CREATE TABLE fit_one AS SELECT bloom_model_fit('plain', 'n', '{$fields}', '{given_name,dob,phone,email}') AS model" -c 'CREATE TABLE model AS TABLE fit_one' \
     -c "CREATE TABLE truth AS SELECT d.* FROM model, bloom_model_duplicates('plain', 'n', model) AS d" \
     -c "SELECT bloom_citus_model_duplicates('person', 'n', model, 'found') FROM model" >/dev/null
-same found truth "$pairs" 'pairs of a model'
+same found truth 'pairs of a model' "$pairs"
 say "pairs of a model: $(sql -c 'SELECT count(*) FROM truth')"
 [[ $(sql -c "SELECT count(*) FROM pg_dist_partition WHERE logicalrelid = 'found'::regclass AND partmethod = 'h'") == 1 ]] || die 'the pairs are not distributed'
 # Searches of all kinds; keys that are texts, in an order of their own; columns that are written otherwise in other sessions.
@@ -45,19 +29,19 @@ sql -c "UPDATE model SET model = jsonb_set(model, '{searches}', (SELECT jsonb_ag
     -c 'CREATE SCHEMA "Other"' -c 'CREATE TABLE "Other"."Person" AS TABLE plain' -c "SELECT create_distributed_table('\"Other\".\"Person\"', 'entity')" \
     -c 'CREATE TABLE truth2 AS SELECT d.* FROM model, bloom_model_duplicates('"'plain', 'code'"', model, 0.2) AS d' \
     -c "SELECT bloom_citus_model_duplicates('\"Other\".\"Person\"', 'code', model, 'Found', 0.2) FROM model" >/dev/null
-same '"Other"."Found"' truth2 "$pairs" 'searches of all kinds'
+same '"Other"."Found"' truth2 'searches of all kinds' "$pairs"
 say "searches of all kinds: $(sql -c 'SELECT count(*) FROM truth2')"
 sql -c "CREATE TABLE model3 AS SELECT bloom_model_fit('plain', 'n', '{surname:name,dob:date,seen:day,height:number,entered:date,email}', '{}') AS model" \
     -c "UPDATE model3 SET model = jsonb_set(model, '{searches}', (SELECT jsonb_agg(s || '{\"pairs_per_record\": 1, \"matches_per_record\": 0.1}') FROM (VALUES ('{\"equal\": [\"surname\", \"dob\"], \"most\": 40}'::jsonb),
         ('{\"equal\": [\"seen\", \"height\"], \"most\": 40}'), ('{\"equal\": [\"entered\", \"surname\"], \"most\": 40}')) AS v (s)))" \
     -c "CREATE TABLE truth3 AS SELECT d.* FROM model3, bloom_model_duplicates('plain', 'n', model, 0, '{\"force\": true}') AS d" \
     -c "SET timezone = 'Asia/Tokyo'" -c "SET datestyle = 'SQL, DMY'" -c "SELECT bloom_citus_model_duplicates('person', 'n', model, 'found3', 0, '{\"force\": true}') FROM model3" >/dev/null
-same found3 truth3 "$pairs" 'times, dates and numbers'
+same found3 truth3 'times, dates and numbers' "$pairs"
 say "times, dates and numbers: $(sql -c 'SELECT count(*) FROM truth3')"
 # Few records, which are scanned.
 sql -c 'CREATE TABLE few AS SELECT * FROM plain WHERE n <= 700' -c 'CREATE TABLE few_plain AS TABLE few' -c "SELECT create_distributed_table('few', 'n')" \
     -c "CREATE TABLE truth4 AS SELECT d.* FROM model, bloom_model_duplicates('few_plain', 'n', model) AS d" -c "SELECT bloom_citus_model_duplicates('few', 'n', model, 'found4') FROM model" >/dev/null
-same found4 truth4 "$pairs" 'few records'
+same found4 truth4 'few records' "$pairs"
 
 # A fit to all is that of one node, and one to a sample finds nearly as much.
 f1() { sql -c "CREATE TEMP TABLE judged AS SELECT a, b, probability FROM bloom_model_duplicates('plain', 'n', (SELECT model FROM $1), 0.5, '{\"force\": true}')" -c 'SELECT f1 FROM bloom_quality('"'judged', 'known'"')'; }
@@ -79,7 +63,7 @@ sql -c 'ALTER TABLE plain RENAME surname TO "sur\name"' -c 'ALTER TABLE person R
     -c "CREATE TABLE model6 AS SELECT jsonb_set(bloom_model_fit('plain', 'n', ARRAY['sur\name', 'dob', 'email'], '{}'), '{searches}', jsonb_build_array(jsonb_build_object('equal', ARRAY['sur\name', 'dob'], 'most', 40, 'pairs_per_record', 1, 'matches_per_record', 0.1))) AS model" \
     -c "CREATE TABLE truth6 AS SELECT d.* FROM model6, bloom_model_duplicates('plain', 'n', model, 0, '{\"force\": true}') AS d" \
     -c 'SET standard_conforming_strings = off' -c "SELECT bloom_citus_model_duplicates('person', 'n', model, repeat('p', 60)::name, 0, '{\"force\": true}') FROM model6" >/dev/null
-same "$(printf 'p%.0s' {1..60})" truth6 "$pairs" 'names with backslashes'
+same "$(printf 'p%.0s' {1..60})" truth6 'names with backslashes' "$pairs"
 sql -c 'ALTER TABLE plain RENAME "sur\name" TO surname' -c 'ALTER TABLE person RENAME "sur\name" TO surname'
 
 # A table of pairs is brought up to date.
@@ -88,7 +72,7 @@ sql -c 'CREATE TABLE one AS SELECT n, city, bloom_signature(given_name || surnam
 # refresh N: what has changed is changed in both tables, and the pairs are those of a job from the beginning.
 refresh() {
     sql -c "SELECT bloom_citus_pairs_refresh('kept', 'several', 'n', 'sig', 0.7, 'changed'${2:-})" -c 'DROP TABLE IF EXISTS truth5' -c "CREATE TABLE truth5 AS SELECT * FROM bloom_duplicates('one', 'n', 'sig', 0.7${2:-})" >/dev/null
-    same kept truth5 'a, b, similarity' "refresh $1"
+    same kept truth5 "refresh $1" 'a, b, similarity'
 }
 both() { for t in one several; do sql -c "${1//TABLE/$t}"; done; }
 refresh 'of nothing'
@@ -123,12 +107,6 @@ say "pairs that are kept: $(sql -c 'SELECT count(*) FROM kept')"
 
 sql -c "CREATE TABLE bad_keys AS SELECT 'x' AS key" -c 'CREATE TABLE null_keys (key text)' -c 'INSERT INTO null_keys VALUES (NULL)' \
     -c 'CREATE TABLE twice AS SELECT n, sig FROM one UNION ALL SELECT n, sig FROM one' -c "SELECT create_distributed_table('twice', 'n')" >/dev/null
-# refused SQLSTATE STATEMENT
-refused() {
-    local state
-    state=$(psql -XAtq -v VERBOSITY=sqlstate -c "$2" 2>&1 | sed -n 's/^ERROR:  //p' | head -n 1) || true
-    [[ $state == "$1" ]] || die "$2: $state, not $1"
-}
 refused 42809 "SELECT bloom_citus_model_duplicates('plain', 'n', model, 'none') FROM model"
 refused 42P07 "SELECT bloom_citus_model_duplicates('person', 'n', model, 'found') FROM model"
 refused 42703 "SELECT bloom_citus_model_duplicates('person', 'number', model, 'none') FROM model"

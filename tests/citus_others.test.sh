@@ -3,29 +3,15 @@
 # (--update writes their output into it). Of each kind of table the results are those of a plain copy, or there is an error that says why. Citus is built from
 # the source that CITUS_SOURCE names, and nothing is tested without it.
 
-# shellcheck source=scripts/test-env.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
-# shellcheck source=scripts/citus.sh
-source "$ROOT/scripts/citus.sh"
+# shellcheck source=tests/citus.sh
+source "$(dirname "${BASH_SOURCE[0]}")/citus.sh"
 # shellcheck source=tests/blocks.sh
 source "$ROOT/tests/blocks.sh"
 
-citus_available || exit 0
-need_packages python3
-citus_install
 cd "$ROOT"
 rows=${CITUS_ROWS:-300}
-python3 tests/quality/people.py "$rows" 1 >"$SCRATCH/people.csv"
-chmod a+r "$SCRATCH/people.csv"
-export PGOPTIONS='-c client_min_messages=error -c jit=off'
-sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+people "$rows"
 citus_start 2
-# Shards are moved by connections of a node with itself.
-for node in coordinator worker1 worker2; do
-    citus_use "$node"
-    sql -c "ALTER SYSTEM SET citus.local_hostname = '$SCRATCH/$node'" -c 'SELECT pg_reload_conf()' >/dev/null
-done
-citus_use coordinator
 
 # The documents first, since the numbers of shards count from the first one on.
 on_coordinator() { (PGOPTIONS='-c client_min_messages=warning -c jit=off' citus_use coordinator && psql -X); }
@@ -44,8 +30,7 @@ fi
 
 # A plain table and a copy of each kind that Citus knows. Results of a statement for the others are those for the plain one.
 kinds=(dist ref single loc)
-sql -c "CREATE TABLE plain (id text, entity text, given_name text, surname text, dob text, street text, city text, postcode text, phone text, email text)" \
-    -c "\\copy plain FROM '$SCRATCH/people.csv' (FORMAT csv, HEADER)" >/dev/null
+people_table plain
 sql >/dev/null <<'SQL'
 ALTER TABLE plain ADD n serial PRIMARY KEY, ADD name text GENERATED ALWAYS AS (given_name || ' ' || surname) STORED,
     ADD sig bloom GENERATED ALWAYS AS (bloom_signature(given_name || surname || dob)) STORED,
