@@ -76,6 +76,33 @@ sql -c "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE query L
 ! wait $! || grep -q 'canceling statement due to user request' "$SCRATCH/canceled" || die "a job that was canceled: $(<"$SCRATCH/canceled")"
 nothing_left 'a job that was canceled'
 
+# The other jobs are out of time ever later, until they are done: each ends soon then, wherever it is, and leaves nothing, as it has found its tables.
+# ever_later FIRST STATEMENT: the time begins at FIRST milliseconds.
+ever_later() {
+    local time=$1 begun took told
+    while :; do
+        begun=$(date +%s%N)
+        told=$(psql -XAtq -v VERBOSITY=sqlstate -c "SET statement_timeout = $time" -c "$2" 2>&1) || true
+        took=$((($(date +%s%N) - begun) / 1000000))
+        [[ $told == *'ERROR:  57014'* ]] || break
+        ((took < time + 2000)) || die "$2: it was to end after $time ms, and has ended after $took"
+        nothing_left "$2: out of time after $time ms"
+        time=$((time * 2))
+    done
+    [[ $told != *ERROR:* ]] || die "$2: $told"
+}
+sql -c "CREATE TABLE who AS SELECT n, 'name' || n / 2 % 700 AS surname, 'first' || n / 2 % 90 AS given_name, (date '1950-01-01' + n / 2)::text AS dob, bloom_signature(md5((n / 2)::text)) AS sig FROM generate_series(1, 7200) AS n" \
+    -c 'ALTER TABLE who ADD PRIMARY KEY (n)' -c "SELECT create_distributed_table('who', 'n')" -c 'CREATE INDEX ON who USING sigfile (sig)' \
+    -c 'CREATE TABLE model (model jsonb)' -c "SELECT bloom_citus_duplicates('who', 'n', 'sig', 0.8, 'of_who')" -c 'CREATE TABLE changed AS SELECT n::text AS key FROM who WHERE n % 3 = 0' >/dev/null
+pairs=$(sql -c 'SELECT count(*) FROM of_who')
+ever_later 300 "INSERT INTO model SELECT bloom_citus_model_fit('who', 'n', '{surname,given_name,dob}', sample => 5000)"
+ever_later 100 "SELECT bloom_citus_model_duplicates('who', 'n', model, 'of_model', 0.5, '{\"force\": true}') FROM model"
+ever_later 100 "SELECT bloom_citus_pairs_refresh('of_who', 'who', 'n', 'sig', 0.8, 'changed')"
+[[ $(sql -c 'SELECT count(*) FROM of_who') == "$pairs" ]] || die 'pairs that were brought up to date are otherwise'
+ever_later 50 "SELECT bloom_citus_guard_create('who', 'sig', 0.8, 'reject', 'none_of_who'); SELECT bloom_citus_guard_drop('none_of_who')"
+nothing_left 'a guard that was dropped'
+say "jobs that are out of time leave nothing: $(sql -c 'SELECT count(*) FROM of_model') pairs of a model, $pairs of signatures"
+
 # A session of a worker is killed within the job, and so the worker starts anew; or the worker ends at once.
 for how in session worker; do
     job none 0.05 >"$SCRATCH/killed" 2>&1 &
