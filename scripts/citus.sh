@@ -23,11 +23,11 @@ citus_available() {
     return 1
 }
 
-# citus_install: builds it, unless that was done, and unpacks it into the private copy of PostgreSQL.
+# citus_install: builds it, unless that was done for a PostgreSQL at the same place, and unpacks it into the private copy of PostgreSQL.
 citus_install() {
     local built
     [[ -r $CITUS_SOURCE ]] || die "CITUS_SOURCE=$CITUS_SOURCE cannot be read"
-    built=$ROOT/target/citus/$PG_MAJOR-$({ cat "$CITUS_SOURCE" && declare -f citus_build && "$PG_CONFIG" --version --configure; } | sha256sum | head -c 12).tar
+    built=$ROOT/target/citus/$PG_MAJOR-$({ cat "$CITUS_SOURCE" && declare -f citus_build && "$PG_CONFIG" --version --configure --pkglibdir --sharedir; } | sha256sum | head -c 12).tar
     [[ -e $built ]] || alone citus_build "$built"
     tar -C "$SCRATCH/stage" -xf "$built"
     chmod -R a+rX "$SCRATCH/stage"
