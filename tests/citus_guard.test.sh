@@ -30,6 +30,10 @@ refused 23P85 "INSERT INTO person_entry (id, name) VALUES (8, 'Roger Moore'), (9
 refused 23P85 "INSERT INTO person_entry (id, name) SELECT id + 100, name FROM person WHERE id < 3"
 refused 23P85 BEGIN "INSERT INTO person_entry (id, name) VALUES (8, 'Roger Moore')" "INSERT INTO person_entry (id, name) VALUES (9, 'Roger Moore')"
 refused 23P85 "PREPARE enter (bigint, text) AS INSERT INTO person_entry (id, name) VALUES (\$1, \$2)" "EXECUTE enter (8, 'Erica Mustermann')"
+# As often as it takes to have a plan for all parameters, here and in the trigger.
+often=(-c BEGIN -c "PREPARE enter (bigint, text) AS INSERT INTO person_entry (id, name) VALUES (\$1, \$2)" -c "$(printf "EXECUTE enter (%s, md5('%s'));" {11..17}{,})")
+sql "${often[@]}" -c ROLLBACK
+[[ $(sql "${often[@]}" -c "EXECUTE enter (18, 'Erica Mustermann')" 2>&1) == *'too similar'* ]] || die 'a statement that was prepared is not refused when it has run often'
 refused 23P85 "DO 'BEGIN INSERT INTO person_entry (id, name) VALUES (8, ''Erica Mustermann''); END'"
 refused 23P85 "WITH new AS (INSERT INTO person_entry (id, name) VALUES (8, 'Erica Mustermann') RETURNING id) SELECT * FROM new"
 refused 23P85 "INSERT INTO person_entry (id, name) VALUES (8, 'Erica Mustermann') ON CONFLICT DO NOTHING"
