@@ -208,7 +208,7 @@ COMMENT ON FUNCTION _bloom_citus_run(jsonb, text, integer, regclass, record, reg
 -- Takes away the pairs that are judged different or unsure, as the jobs of bloom_ident do: these say, of the records that anything is decided about, which of
 -- their pairs stay. They read the records from the table itself, since a decision may depend on columns that the grid does not have.
 CREATE FUNCTION _bloom_citus_judge(job jsonb, pairs text, decisions regclass, a_rel regclass, b_rel regclass) RETURNS bigint
-    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+    VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.enable_ddl_propagation = off AS $$
 DECLARE
     schema text := @extschema@._bloom_citus_schema();
     is_of_one boolean := b_rel IS NULL;
@@ -272,6 +272,7 @@ BEGIN
     PERFORM @extschema@._bloom_citus_check_arguments(threshold, buckets);
     SELECT * INTO side FROM @extschema@._bloom_citus_side(rel, key, signature, within || verify) AS s;
     result := @extschema@._bloom_citus_result(side.schema, pairs);
+    PERFORM @extschema@._bloom_citus_check_decisions(decisions);
     job := @extschema@._bloom_citus_job(threshold, within, verify, margin, rel, key, signature, rel, key, signature, side.cast_of_key);
     n_pairs := @extschema@._bloom_citus_run(job, result, buckets, rel, side, NULL, side);
     IF decisions IS NOT NULL THEN
@@ -301,6 +302,7 @@ BEGIN
     SELECT * INTO a FROM @extschema@._bloom_citus_side(a_rel, a_key, a_signature, within || verify) AS s;
     SELECT * INTO b FROM @extschema@._bloom_citus_side(b_rel, b_key, b_signature, within || verify) AS s;
     result := @extschema@._bloom_citus_result(a.schema, pairs);
+    PERFORM @extschema@._bloom_citus_check_decisions(decisions);
     job := @extschema@._bloom_citus_job(threshold, within, verify, margin, a_rel, a_key, a_signature, b_rel, b_key, b_signature, NULL);
     n_pairs := @extschema@._bloom_citus_run(job, result, buckets, a_rel, a, b_rel, b);
     IF decisions IS NOT NULL THEN

@@ -170,6 +170,21 @@ END
 $$;
 COMMENT ON FUNCTION _bloom_citus_key(regclass, name) IS 'the order and the hash of a key, as SQL';
 
+-- What a table of decisions is, the job of one node says of a table without rows.
+CREATE FUNCTION _bloom_citus_check_decisions(decisions regclass) RETURNS void VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    own text := @extschema@._bloom_citus_schema();
+    empty text := '_bloom_citus_' || left(md5(random()::text || clock_timestamp()), 12);
+BEGIN
+    IF decisions IS NOT NULL THEN
+        EXECUTE format('CREATE TEMP TABLE %I (key text, signature %s.bloom) ON COMMIT DROP', empty, own);
+        EXECUTE format('SELECT FROM %s.bloom_duplicates($1, ''key'', ''signature'', 1, decisions => $2)', own) USING ('pg_temp.' || empty)::regclass, decisions;
+        EXECUTE format('DROP TABLE pg_temp.%I', empty);
+    END IF;
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_check_decisions(regclass) IS 'an error if a table of decisions is none';
+
 -- A value of the distribution column, an integer, for each shard of a table, in the order of the shards' ranges.
 CREATE FUNCTION _bloom_citus_values(rel regclass) RETURNS integer[] VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -204,6 +204,10 @@ sql -c "CREATE TYPE shade AS ENUM ('1', '2', '3')" -c "CREATE FUNCTION spy(text)
 refused 0A000 "SELECT bloom_citus_duplicates('of_enum', 'k', 'sig', 0.9, 'none')"
 refused 0A000 "SELECT bloom_citus_model_duplicates('of_enum', 'k', '{}', 'none')"
 refused 42602 "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'public.none')"
+refused 42703 "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'none', decisions => 'plain')"
+refused 42703 "SELECT bloom_citus_linkage('person', 'n', 'sig', 'person', 'n', 'sig', 0.9, 'none', decisions => 'plain')"
+told=$(PGOPTIONS= psql -XAtq -c "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'none', decisions => 'plain')" 2>&1) || true
+[[ $told != *WARNING* && $told == *_bloom_citus_check_decisions* ]] || die "decisions are not looked at before: $told"
 refused 0A000 "SELECT bloom_citus_pairs_refresh('of_enum', 'of_enum', 'k', 'sig', 0.9, 'plain')"
 # The reference has the functions as they are declared, and each has a comment.
 missing=$(sql -c "SELECT proname || '(' || replace(replace(regexp_replace(regexp_replace(pg_get_function_arguments(p.oid), ', OUT .*', ''), '::(text|name|regclass|integer|bigint|jsonb|double precision)(\[\])?', '', 'g'), ' DEFAULT ', ' = '), 'double precision', 'float8') || ')'
