@@ -282,19 +282,27 @@ BEGIN
     END IF;
     EXECUTE format('SELECT count(*) FROM %s', rel) INTO n_records;
     sample := COALESCE(sample, CASE WHEN n_records > 1000000 THEN 50000 ELSE n_records END);
+    -- Where no fields are given, columns of the types of users are left out, as _bloom_citus_column would refuse them.
+    SELECT string_agg(format('r.%I', a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE can),
+            COALESCE(jsonb_object_agg(a.attname, format('values of type %s of a distributed table are not compared', format_type(a.atttypid, NULL))) FILTER (WHERE NOT can), '{}') INTO columns, left_out
+        FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid, LATERAL (SELECT fields IS NOT NULL OR t.oid < 16384 OR t.typtype = 'e') AS x (can)
+        WHERE a.attrelid = rel AND a.attnum > 0 AND NOT a.attisdropped;
     IF n_records <= sample THEN
-        EXECUTE format('SELECT %s.bloom_model_fit($1, $2, $3, $4, $5)', own) INTO model USING rel, key, fields, personal, labels;
-        RETURN model;
+        IF left_out <> '{}' THEN
+            EXECUTE format('CREATE TEMP TABLE %s_s ON COMMIT DROP AS SELECT %s FROM %s AS r', split_part(job, '.', 2), columns, rel);
+        END IF;
+        EXECUTE format('SELECT %s.bloom_model_fit($1, $2, $3, $4, $5)', own) INTO model USING CASE left_out WHEN '{}' THEN rel ELSE (job || '_s')::regclass END, key, fields, personal, labels;
+        IF left_out <> '{}' THEN
+            EXECUTE format('DROP TABLE %s_s', job);
+        END IF;
+        PERFORM @extschema@._bloom_citus_column(rel, f ->> 'name') FROM jsonb_array_elements(model -> 'fields') AS f;
+        RETURN jsonb_set(model, '{left_out}', left_out || (model -> 'left_out'));
     ELSIF labels IS NOT NULL THEN
         RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = 'a fit to a sample takes no labels', DETAIL = format('There are %s records, and the sample has %s.', n_records, sample),
             HINT = 'Leave them out, or have all records fetched by a larger sample.';
     END IF;
 
-    -- What the fields are, the sample says by itself. Where none are given, columns of the types of users are left out, as _bloom_citus_column would refuse them.
-    SELECT string_agg(format('r.%I', a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE can),
-            COALESCE(jsonb_object_agg(a.attname, format('values of type %s of a distributed table are not compared', format_type(a.atttypid, NULL))) FILTER (WHERE NOT can), '{}') INTO columns, left_out
-        FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid, LATERAL (SELECT fields IS NOT NULL OR t.oid < 16384 OR t.typtype = 'e') AS x (can)
-        WHERE a.attrelid = rel AND a.attnum > 0 AND NOT a.attisdropped;
+    -- What the fields are, the sample says by itself.
     EXECUTE format('CREATE TEMP TABLE %s_s ON COMMIT DROP AS SELECT %s FROM %s AS r WHERE (hashtextextended(format(''%%s'', r.%s), 0) & 9223372036854775807) %% %s < %s',
         split_part(job, '.', 2), columns, rel, key_column, n_records, sample);
     PERFORM set_config('client_min_messages', 'error', true);
