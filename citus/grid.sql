@@ -158,6 +158,9 @@ DECLARE
     cells integer;
     keys integer[];
     of_bucket text;
+    only_cell text;
+    has_one boolean;
+    bucket text;
     n_pairs bigint;
 BEGIN
     SELECT count(*) INTO cells FROM @extschema@._bloom_citus_cells(buckets, is_of_one);
@@ -182,13 +185,15 @@ BEGIN
         (SELECT array_agg(c.of_b ORDER BY c.n) FROM @extschema@._bloom_citus_cells(buckets, is_of_one) AS c),
         (SELECT array_agg(NOT is_of_one AND 0 IN (c.i, c.j) ORDER BY c.n) FROM @extschema@._bloom_citus_cells(buckets, is_of_one) AS c);
     FOR side IN 1..2 LOOP
-        SELECT string_agg(format(' WHEN %s THEN %L::integer[]', u.bucket, u.cells_of), '' ORDER BY u.bucket) INTO of_bucket FROM (
+        SELECT string_agg(format(' WHEN %s THEN %L::integer[]', u.bucket, u.cells_of), '' ORDER BY u.bucket), string_agg(format(' WHEN %s THEN %s', u.bucket, u.cells_of[1]), '' ORDER BY u.bucket),
+                count(*) = buckets AND max(cardinality(u.cells_of)) = 1 INTO of_bucket, only_cell, has_one FROM (
             SELECT CASE side WHEN 1 THEN c.i ELSE c.j END AS bucket, array_agg(keys[c.n] ORDER BY c.n) AS cells_of
             FROM @extschema@._bloom_citus_cells(buckets, is_of_one) AS c GROUP BY 1) AS u WHERE u.bucket IS NOT NULL;
         CONTINUE WHEN of_bucket IS NULL;
-        EXECUTE format('INSERT INTO %s SELECT c, %s FROM %s AS r, LATERAL pg_catalog.unnest(CASE COALESCE((%s & 2147483647) %% %s, 0)%s END) AS c WHERE r.%I IS NOT NULL',
-            sides[side], CASE side WHEN 1 THEN a.columns ELSE b.columns END, CASE side WHEN 1 THEN a_rel ELSE COALESCE(b_rel, a_rel) END,
-            CASE side WHEN 1 THEN a.hash_of_key ELSE b.hash_of_key END, buckets, of_bucket, job ->> CASE side WHEN 1 THEN 'a_sig' ELSE 'b_sig' END);
+        bucket := format('COALESCE((%s & 2147483647) %% %s, 0)', CASE side WHEN 1 THEN a.hash_of_key ELSE b.hash_of_key END, buckets);
+        EXECUTE format('INSERT INTO %s SELECT %s, %s FROM %s AS r%s WHERE r.%I IS NOT NULL', sides[side], CASE WHEN has_one THEN format('CASE %s%s END', bucket, only_cell) ELSE 'c' END,
+            CASE side WHEN 1 THEN a.columns ELSE b.columns END, CASE side WHEN 1 THEN a_rel ELSE COALESCE(b_rel, a_rel) END,
+            CASE WHEN NOT has_one THEN format(', LATERAL pg_catalog.unnest(CASE %s%s END) AS c', bucket, of_bucket) END, job ->> CASE side WHEN 1 THEN 'a_sig' ELSE 'b_sig' END);
     END LOOP;
     RAISE DEBUG 'bloom_ident_citus: the cells are filled';
     IF has_indexes THEN
