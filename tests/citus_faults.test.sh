@@ -52,11 +52,11 @@ sql -c 'CREATE ROLE stranger LOGIN' -c 'GRANT CREATE ON SCHEMA public TO strange
 refused 42501 "SET ROLE stranger; SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'none')"
 of_job="jsonb_build_object('threshold', 0.8, 'a_key', 'n', 'a_sig', 'sig', 'b_key', 'n', 'b_sig', 'sig')"
 for side in "'public.plain', NULL, true, false" "'public.own', 'public.plain', false, false" "'public.own', 'public.plain', false, true"; do
-    refused 42501 "SET ROLE stranger; SELECT * FROM _bloom_citus_cell($side, $of_job)"
+    refused 42501 "SET ROLE stranger; SELECT * FROM _bloom_citus_cell($side, false, $of_job)"
 done
 shard=$(sql -c "SELECT min(shard_name::text) FROM citus_shards WHERE table_name = 'person'::regclass AND nodename = '$(citus_host worker1)'")
 citus_use worker1
-refused 42501 "SET ROLE stranger; SELECT * FROM _bloom_citus_cell('public.$shard', NULL, true, false, $of_job)"
+refused 42501 "SET ROLE stranger; SELECT * FROM _bloom_citus_cell('public.$shard', NULL, true, false, false, $of_job)"
 citus_use coordinator
 sql -c 'CREATE TABLE ruled AS TABLE plain' -c "SELECT create_distributed_table('ruled', 'n')" -c 'GRANT SELECT ON ruled TO stranger' -c 'ALTER TABLE ruled ENABLE ROW LEVEL SECURITY' \
     -c 'CREATE POLICY of_tenant ON ruled FOR SELECT TO stranger USING (tenant < 2)' >/dev/null
