@@ -118,7 +118,7 @@ done
 
 fields=given_name,surname,dob,street,city,postcode,phone,email
 echo
-echo '| rows | searches | pairs | one node, CPU s | all nodes, CPU s (the coordinator; records, keys, pairs of blocks, records of pairs, scores) | bytes a record | busiest worker over the mean | fit of one node, CPU s, F1 | fit to a tenth, CPU s of all nodes, F1 |'
+echo '| rows | searches | pairs | one node, CPU s | all nodes, CPU s (the coordinator; records, keys, blocks, records of blocks, pairs) | bytes a record | busiest worker over the mean | fit of one node, CPU s, F1 | fit to a tenth, CPU s of all nodes, F1 |'
 echo '|---|---|---|---|---|---|---|---|---|'
 for rows in ${CITUS_MODELS:-200000}; do
     file=$SCRATCH/people$rows.csv
