@@ -7,7 +7,7 @@
 -- workers do not know. Errors name the tables of the job, and not those of the cell.
 CREATE FUNCTION _bloom_citus_cell(rel_a text, rel_b text, of_a boolean, of_b boolean, checks boolean, job jsonb, OUT a text, OUT b text, OUT similarity float8)
     RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-    SET DateStyle = 'ISO' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET bytea_output = 'hex' SET extra_float_digits = 1 AS $$
+    SET DateStyle = 'ISO' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET bytea_output = 'hex' SET extra_float_digits = 1 SET bloom_ident.check_keys = on AS $$
 DECLARE
     schema text := @extschema@._bloom_citus_schema();
     threshold float8 := job ->> 'threshold';
@@ -24,8 +24,7 @@ DECLARE
     hint text;
     texts text[];
 BEGIN
-    PERFORM set_config(s.key, s.value, true) FROM jsonb_each_text(job -> 'settings') AS s
-        WHERE s.key IN ('DateStyle', 'IntervalStyle', 'TimeZone', 'bytea_output', 'extra_float_digits');
+    PERFORM @extschema@._bloom_citus_set(job -> 'settings');
     IF (job ->> 'is_alone')::boolean THEN
         -- Other cells have the other cores. It holds for the rest of the transaction on this worker.
         PERFORM set_config('max_parallel_workers_per_gather', '0', true);
@@ -117,9 +116,14 @@ BEGIN
     SELECT quote_ident(n.nspname) INTO schema FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = rel;
     SELECT k.cast_of_key, k.hash_of_key INTO cast_of_key, hash_of_key FROM @extschema@._bloom_citus_key(rel, key) AS k;
     -- About how many rows there are: of a large table from one page in a hundred. Whoever may not read them is refused here.
-    IF citus_relation_size(rel) > 256 << 20 THEN
-        part := ' TABLESAMPLE SYSTEM (1)';
-    END IF;
+    BEGIN
+        IF citus_relation_size(rel) > 256 << 20 THEN
+            part := ' TABLESAMPLE SYSTEM (1)';
+        END IF;
+    EXCEPTION WHEN OTHERS THEN
+        -- Citus does not say so in a transaction that has written to the table.
+        NULL;
+    END;
     EXECUTE format('SELECT count(*) * %1$s, COALESCE(avg(%2$s), 0) * count(*) * %1$s FROM %3$s AS r%4$s', CASE part WHEN '' THEN 1 ELSE 100 END,
         (SELECT string_agg(format('COALESCE(pg_column_size(r.%I), 0)', c), ' + ') FROM unnest(names) AS c), rel, part) INTO n_rows, bytes;
 END
@@ -171,7 +175,6 @@ BEGIN
     WHILE EXISTS (SELECT FROM pg_attribute WHERE attrelid IN (a_rel, b_rel) AND attname = place) LOOP
         place := '_' || place;
     END LOOP;
-    PERFORM @extschema@._bloom_citus_create_pairs(pairs, 'similarity float8 NOT NULL');
     EXECUTE format('CREATE UNLOGGED TABLE %s (cell integer, rel_a text, rel_b text, of_a boolean, of_b boolean, checks boolean)', cell);
     EXECUTE format('CREATE UNLOGGED TABLE %s AS SELECT 0 AS %I, %s FROM %s AS r WITH NO DATA', sides[1], place, a.columns, a_rel);
     EXECUTE format('CREATE UNLOGGED TABLE %s AS SELECT 0 AS %I, %s FROM %s AS r WITH NO DATA', sides[2], place, b.columns, COALESCE(b_rel, a_rel));
@@ -191,9 +194,9 @@ BEGIN
             FROM @extschema@._bloom_citus_cells(buckets, is_of_one) AS c GROUP BY 1) AS u WHERE u.bucket IS NOT NULL;
         CONTINUE WHEN of_bucket IS NULL;
         bucket := format('COALESCE((%s & 2147483647) %% %s, 0)', CASE side WHEN 1 THEN a.hash_of_key ELSE b.hash_of_key END, buckets);
-        EXECUTE format('INSERT INTO %s SELECT %s, %s FROM %s AS r%s WHERE r.%I IS NOT NULL', sides[side], CASE WHEN has_one THEN format('CASE %s%s END', bucket, only_cell) ELSE 'c' END,
+        EXECUTE format('INSERT INTO %s SELECT %s, %s FROM %s AS r%s WHERE r.%I IS NOT NULL', sides[side], CASE WHEN has_one THEN format('CASE %s%s END', bucket, only_cell) ELSE format('u.%I', place) END,
             CASE side WHEN 1 THEN a.columns ELSE b.columns END, CASE side WHEN 1 THEN a_rel ELSE COALESCE(b_rel, a_rel) END,
-            CASE WHEN NOT has_one THEN format(', LATERAL pg_catalog.unnest(CASE %s%s END) AS c', bucket, of_bucket) END, job ->> CASE side WHEN 1 THEN 'a_sig' ELSE 'b_sig' END);
+            CASE WHEN NOT has_one THEN format(', LATERAL pg_catalog.unnest(CASE %s%s END) AS u (%I)', bucket, of_bucket, place) END, job ->> CASE side WHEN 1 THEN 'a_sig' ELSE 'b_sig' END);
     END LOOP;
     RAISE DEBUG 'bloom_ident_citus: the cells are filled';
     IF has_indexes THEN
@@ -251,7 +254,7 @@ CREATE FUNCTION _bloom_citus_job(threshold float8, within name[], verify name, m
         cast_of_key text) RETURNS jsonb STABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
     SELECT jsonb_build_object('threshold', threshold, 'within', within, 'verify', verify, 'margin', margin, 'a_rel', a_rel::text, 'a_key', a_key, 'a_sig', a_sig,
         'b_rel', b_rel::text, 'b_key', b_key, 'b_sig', b_sig, 'order', cast_of_key,
-        'settings', (SELECT jsonb_object_agg(s, current_setting(s)) FROM unnest('{DateStyle,IntervalStyle,TimeZone,bytea_output,extra_float_digits}'::text[]) AS s))
+        'settings', @extschema@._bloom_citus_settings())
 $$;
 COMMENT ON FUNCTION _bloom_citus_job(float8, name[], name, float8, regclass, name, name, regclass, name, name, text) IS 'what the cells of a grid are told of their job';
 
@@ -275,9 +278,11 @@ BEGIN
         PERFORM @extschema@._bloom_citus_refuse('bloom_citus_duplicates', 'new', 'Make a reference table of the new rows, and join it by bloom_sim: that takes the index of every shard.');
     END IF;
     PERFORM @extschema@._bloom_citus_check_arguments(threshold, buckets);
-    SELECT * INTO side FROM @extschema@._bloom_citus_side(rel, key, signature, within || verify) AS s;
-    result := @extschema@._bloom_citus_result(side.schema, pairs);
+    PERFORM @extschema@._bloom_citus_check_table(rel);
+    result := @extschema@._bloom_citus_result(rel, pairs);
     PERFORM @extschema@._bloom_citus_check_decisions(decisions);
+    PERFORM @extschema@._bloom_citus_create_pairs(result, 'similarity float8 NOT NULL');
+    SELECT * INTO side FROM @extschema@._bloom_citus_side(rel, key, signature, within || verify) AS s;
     job := @extschema@._bloom_citus_job(threshold, within, verify, margin, rel, key, signature, rel, key, signature, side.cast_of_key);
     n_pairs := @extschema@._bloom_citus_run(job, result, buckets, rel, side, NULL, side);
     IF decisions IS NOT NULL THEN
@@ -304,10 +309,12 @@ BEGIN
         PERFORM @extschema@._bloom_citus_refuse('bloom_citus_linkage', 'one_to_one', 'Take all pairs, and call bloom_assign with the table of them.');
     END IF;
     PERFORM @extschema@._bloom_citus_check_arguments(threshold, buckets);
+    PERFORM @extschema@._bloom_citus_check_table(t) FROM unnest(ARRAY[a_rel, b_rel]) AS t;
+    result := @extschema@._bloom_citus_result(a_rel, pairs);
+    PERFORM @extschema@._bloom_citus_check_decisions(decisions);
+    PERFORM @extschema@._bloom_citus_create_pairs(result, 'similarity float8 NOT NULL');
     SELECT * INTO a FROM @extschema@._bloom_citus_side(a_rel, a_key, a_signature, within || verify) AS s;
     SELECT * INTO b FROM @extschema@._bloom_citus_side(b_rel, b_key, b_signature, within || verify) AS s;
-    result := @extschema@._bloom_citus_result(a.schema, pairs);
-    PERFORM @extschema@._bloom_citus_check_decisions(decisions);
     job := @extschema@._bloom_citus_job(threshold, within, verify, margin, a_rel, a_key, a_signature, b_rel, b_key, b_signature, NULL);
     n_pairs := @extschema@._bloom_citus_run(job, result, buckets, a_rel, a, b_rel, b);
     IF decisions IS NOT NULL THEN

@@ -313,12 +313,14 @@ BEGIN
     IF entry IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'argument "entry" must not be null';
     END IF;
-    -- A guard is known by the function of its trigger, which keeps its name when a table is renamed or moved. Of one without entry other tables may be there.
-    SELECT p.oid::regprocedure AS checks, t.tgrelid::regclass AS entry, g.enters, g.turn, g.shards INTO guard
+    -- A guard is known by the function of its trigger, which keeps its name when a table is renamed or moved. Of one without entry other tables may be there. Somebody else may have made
+    -- a function like that, so that of the table's owner comes first, and other tables are dropped if they are of the function's owner.
+    SELECT p.oid::regprocedure AS checks, p.proowner AS owner, t.tgrelid::regclass AS entry, g.enters, g.turn, g.shards INTO guard
         FROM pg_class AS c, pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace LEFT JOIN pg_trigger AS t ON t.tgfoid = p.oid AND t.tgname = p.proname, left(p.proname, -6) AS name,
             LATERAL (SELECT format('%I.%I', n.nspname, name || '_enter') AS enters, format('%I.%I', n.nspname, name || '_turn') AS turn, format('%I.%I', n.nspname, name || '_shards') AS shards) AS g
-        WHERE c.oid = entry AND p.prorettype = 'trigger'::regtype AND p.proname LIKE '%\_guard' AND strpos(p.prosrc, g.enters || '(NEW, NEW.ctid)') > 0
-            AND (t.tgrelid = entry OR c.relnamespace = n.oid AND c.relname IN (name || '_turn', name || '_shards'));
+        WHERE c.oid = entry AND p.prorettype = 'trigger'::regtype AND p.pronargs = 0 AND p.proname LIKE '%\_guard' AND strpos(p.prosrc, format('.%I(NEW, NEW.ctid)', name || '_enter')) > 0
+            AND (t.tgrelid = entry OR c.relnamespace = n.oid AND c.relname IN (name || '_turn', name || '_shards') AND c.relowner = p.proowner)
+        ORDER BY p.proowner = c.relowner DESC, t.tgrelid = entry DESC, p.oid LIMIT 1;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = '42809', MESSAGE = format('relation "%s" is not the entry of a guard', entry), DETAIL = 'It has no such trigger.',
             HINT = 'Name the table that bloom_citus_guard_create has made, or, if that was dropped, the one with the same name and _turn or _shards after it.';
@@ -329,10 +331,12 @@ BEGIN
         EXECUTE format('DROP TABLE %s', guard.entry);
     END IF;
     EXECUTE format('DROP FUNCTION %s', guard.checks);
-    EXECUTE format('DROP TABLE IF EXISTS %s', guard.turn);
+    IF (SELECT relowner = guard.owner FROM pg_class WHERE oid = to_regclass(guard.turn)) THEN
+        EXECUTE format('DROP TABLE %s', guard.turn);
+    END IF;
     PERFORM set_config('citus.enable_ddl_propagation', propagates, true);
-    IF (SELECT groupid = 0 FROM pg_dist_local_group) THEN
-        EXECUTE format('DROP TABLE IF EXISTS %s', guard.shards);
+    IF (SELECT groupid = 0 FROM pg_dist_local_group) AND (SELECT relowner = guard.owner FROM pg_class WHERE oid = to_regclass(guard.shards)) THEN
+        EXECUTE format('DROP TABLE %s', guard.shards);
     END IF;
 END
 $$;

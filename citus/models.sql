@@ -71,12 +71,12 @@ COMMENT ON FUNCTION _bloom_citus_model_keys(text, jsonb, bigint, integer, text, 
 -- The keys of a cell that records are compared by, for the cells of the records: those of no fewer than two, and no more than a block of their search may have. Blocks of the
 -- same records have the same print, others have another one but for a case in 2^64.
 CREATE FUNCTION _bloom_citus_model_blocks(rel text, most integer[], cells integer[], OUT cell integer, OUT keys bigint[], OUT prints bigint[], OUT of_records integer[])
-    RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off AS $$
+    RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off SET work_mem = '4MB' AS $$
 BEGIN
     -- It lasts as long as the function.
     PERFORM set_config('work_mem', @extschema@._bloom_citus_memory(), true);
     RETURN QUERY EXECUTE format($q$WITH entry AS NOT MATERIALIZED (SELECT source, unnest(keys) AS key, unnest(of_records) AS record FROM %s),
-            block AS (SELECT key, bit_xor(hashint8extended(source::bigint << 32 | record, 0)) AS print FROM entry GROUP BY key
+            block AS (SELECT key, bit_xor(hashint8extended(record, source)) AS print FROM entry GROUP BY key
                 HAVING count(*) > 1 AND count(*) <= ($1)[1 + (key & 63)])
         SELECT ($2)[1 + source], array_agg(key), array_agg(print), array_agg(record) FROM entry JOIN block USING (key) GROUP BY source, record >> 18$q$, rel) USING most, cells;
 END
@@ -84,29 +84,33 @@ $$;
 COMMENT ON FUNCTION _bloom_citus_model_blocks(text, integer[], integer[]) IS 'the keys of the blocks of a cell, for the cells of their records';
 
 -- The records of a cell with their keys, for the cells of these. Of blocks with the same records the one with the least key is enough, unless each search has to be known.
-CREATE FUNCTION _bloom_citus_model_records(of_keys text, of_records text, cells integer[], each_search boolean, OUT cell integer, OUT id text, OUT keys bigint[], OUT texts text[])
-    RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off AS $$
+CREATE FUNCTION _bloom_citus_model_records(of_keys text, of_records text, cells integer[], settings jsonb, each_search boolean, OUT cell integer, OUT id text, OUT keys bigint[], OUT texts text[])
+    RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_nestloop = off SET work_mem = '4MB'
+    SET DateStyle = 'ISO' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET bytea_output = 'hex' SET extra_float_digits = 1 AS $$
 BEGIN
     -- It lasts as long as the function.
     PERFORM set_config('work_mem', @extschema@._bloom_citus_memory(), true);
+    PERFORM @extschema@._bloom_citus_set(settings);
     RETURN QUERY EXECUTE format($q$WITH entry AS (SELECT unnest(keys) AS key, unnest(prints) AS print, unnest(of_records) AS record FROM %s),
             block AS (SELECT record, min(key) AS key FROM entry GROUP BY record, print%s),
             copy AS (SELECT record, %s AS cell, array_agg(key) AS keys FROM block GROUP BY 1, 2)
-        SELECT ($1)[copy.cell], r.id, copy.keys, r.texts FROM copy JOIN (SELECT %s AS record, r.id, r.texts FROM %s AS r) AS r USING (record)$q$,
+        SELECT ($1)[copy.cell], format('%%s', r.id), copy.keys, r.texts FROM copy JOIN (SELECT %s AS record, r.id, r.texts FROM %s AS r) AS r USING (record)$q$,
         of_keys, CASE WHEN each_search THEN ', key' ELSE '' END, @extschema@._bloom_citus_cell_of_key('key', cardinality(cells)), @extschema@._bloom_citus_record(), of_records) USING cells;
 END
 $$;
-COMMENT ON FUNCTION _bloom_citus_model_records(text, text, integer[], boolean) IS 'the records of a cell, for the cells of their keys';
+COMMENT ON FUNCTION _bloom_citus_model_records(text, text, integer[], jsonb, boolean) IS 'the records of a cell, for the cells of their keys';
 
 -- The pairs of a cell, the lesser key first.
-CREATE FUNCTION _bloom_citus_model_pairs(schema text, model jsonb, rel text, id name, cast_of_key text, min_probability float8, options jsonb,
-        OUT a text, OUT b text, OUT probability float8, OUT bits float8) RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+CREATE FUNCTION _bloom_citus_model_pairs(schema text, model jsonb, rel text, id name, cast_of_key text, settings jsonb, min_probability float8, options jsonb,
+        OUT a text, OUT b text, OUT probability float8, OUT bits float8) RETURNS SETOF record STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+    SET DateStyle = 'ISO' SET IntervalStyle = 'postgres' SET TimeZone = 'UTC' SET bytea_output = 'hex' SET extra_float_digits = 1 AS $$
 BEGIN
+    PERFORM @extschema@._bloom_citus_set(settings);
     RETURN QUERY EXECUTE format($q$SELECT CASE WHEN a%1$s <= b%1$s THEN a ELSE b END, CASE WHEN a%1$s <= b%1$s THEN b ELSE a END, probability, bits
         FROM %2$s.bloom_model_duplicates($1, $2, $3, $4, options => $5)$q$, cast_of_key, schema) USING rel::regclass, id, model, min_probability, options;
 END
 $$;
-COMMENT ON FUNCTION _bloom_citus_model_pairs(text, jsonb, text, name, text, float8, jsonb) IS 'the pairs of a cell that a model takes for matches';
+COMMENT ON FUNCTION _bloom_citus_model_pairs(text, jsonb, text, name, text, jsonb, float8, jsonb) IS 'the pairs of a cell that a model takes for matches';
 
 CREATE FUNCTION bloom_citus_model_duplicates(rel regclass, key name, model jsonb, pairs name, min_probability float8 DEFAULT 0.5, options jsonb DEFAULT NULL) RETURNS bigint
     VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET standard_conforming_strings = on AS $$
@@ -139,7 +143,7 @@ BEGIN
     key_column := @extschema@._bloom_citus_column(rel, key);
     SELECT quote_ident(n.nspname) INTO at FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = rel;
     SELECT * INTO of_key FROM @extschema@._bloom_citus_key(rel, key);
-    result := @extschema@._bloom_citus_result(at, pairs);
+    result := @extschema@._bloom_citus_result(rel, pairs);
     PERFORM @extschema@._bloom_citus_check_workers();
     PERFORM @extschema@._bloom_citus_create_pairs(result, 'probability float8 NOT NULL, bits float8 NOT NULL');
     -- Fields that the table lacks, by its own name.
@@ -162,7 +166,10 @@ BEGIN
     END IF;
     SELECT jsonb_agg(s ORDER BY n), array_agg((s ->> 'most')::integer ORDER BY n) INTO searches, most FROM jsonb_array_elements(model -> 'searches') WITH ORDINALITY AS s (s, n)
         WHERE runs[n] AND s ? 'most';
-    IF searches IS NULL THEN
+    IF searches IS NULL AND jsonb_path_exists(model, '$.searches[*].most') THEN
+        -- They are left out, which has been said.
+        RETURN 0;
+    ELSIF searches IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('no search of the match model has keys for %s records', n_records),
             DETAIL = 'Pairs of a distributed table are found by the keys that records have in common; a scan has none.', HINT = 'Fit a model to these records, by bloom_citus_model_fit().';
     END IF;
@@ -178,7 +185,7 @@ BEGIN
         own_columns := ARRAY(SELECT '_' || c FROM unnest(own_columns) WITH ORDINALITY AS u (c, n) ORDER BY n);
     END LOOP;
     EXECUTE format('CREATE UNLOGGED TABLE %s_c (cell integer, number integer, r text, k text, b text, s text, model jsonb)', job);
-    EXECUTE format('CREATE UNLOGGED TABLE %s_r (cell integer, id text, texts text[])', job);
+    EXECUTE format('CREATE UNLOGGED TABLE %s_r AS SELECT 0 AS cell, %s AS id, NULL::text[] AS texts FROM %s AS r WITH NO DATA', job, of_key.compared_key, rel);
     EXECUTE format('CREATE UNLOGGED TABLE %s_k (cell integer, source integer, keys bigint[], of_records integer[])', job);
     EXECUTE format('CREATE UNLOGGED TABLE %s_b (cell integer, keys bigint[], prints bigint[], of_records integer[])', job);
     EXECUTE format('CREATE UNLOGGED TABLE %s_s (%I integer, %I text COLLATE "C", %I bigint[], %s)', job, own_columns[1], own_columns[2], own_columns[3],
@@ -197,10 +204,10 @@ BEGIN
         @extschema@._bloom_citus_shards((job || '_r')::regclass), @extschema@._bloom_citus_shards((job || '_k')::regclass),
         @extschema@._bloom_citus_shards((job || '_b')::regclass), @extschema@._bloom_citus_shards((job || '_s')::regclass);
 
-    EXECUTE format('INSERT INTO %s_r SELECT (%L::integer[])[1 + COALESCE((%s & 2147483647) %% %s, 0)], CASE WHEN r.%s IS NOT NULL THEN format(''%%s'', r.%5$s) END, %6$s FROM %7$s AS r',
-        job, cells, of_key.hash_of_key, n_cells, key_column, texts, rel);
+    EXECUTE format('INSERT INTO %s_r SELECT (%L::integer[])[1 + COALESCE((%s & 2147483647) %% %s, 0)], %s, %s FROM %s AS r',
+        job, cells, of_key.hash_of_key, n_cells, of_key.compared_key, texts, rel);
     RAISE DEBUG 'bloom_ident_citus: the records are in their cells';
-    EXECUTE format('SELECT id IS NULL AS is_null, id FROM (SELECT cell, min(id) AS id FROM %s_r GROUP BY cell, id%s HAVING count(*) > 1 OR min(id) IS NULL) AS r ORDER BY 1 DESC LIMIT 1', job, of_key.cast_of_key) INTO bad;
+    EXECUTE format('SELECT id IS NULL AS is_null, format(''%%s'', id) AS id FROM (SELECT id FROM %s_r GROUP BY cell, id HAVING count(*) > 1 OR id IS NULL) AS r ORDER BY 1 DESC LIMIT 1', job) INTO bad;
     IF bad.is_null THEN
         RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'key of a record is null',
             HINT = format('Name a key column that is not null, instead of "%s".', key);
@@ -213,13 +220,13 @@ BEGIN
     RAISE DEBUG 'bloom_ident_citus: the keys are in their cells';
     EXECUTE format('INSERT INTO %s_b SELECT d.cell, d.keys, d.prints, d.of_records FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_blocks(c.k, %2$L, %3$L) AS d', job, most, cells);
     RAISE DEBUG 'bloom_ident_citus: the cells of records know their blocks';
-    copies := format('INSERT INTO %s_s SELECT d.cell, d.id, d.keys, %s FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_records(c.b, c.r, %3$L, ', job,
-        (SELECT string_agg(format('d.texts[%s]', n), ', ' ORDER BY n) FROM generate_subscripts(fields, 1) AS n), cells);
+    copies := format('INSERT INTO %s_s SELECT d.cell, d.id, d.keys, %s FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_records(c.b, c.r, %3$L, %4$L, ', job,
+        (SELECT string_agg(format('d.texts[%s]', n), ', ' ORDER BY n) FROM generate_subscripts(fields, 1) AS n), cells, @extschema@._bloom_citus_settings());
     EXECUTE copies || 'false) AS d';
     RAISE DEBUG 'bloom_ident_citus: the records are in the cells of their blocks';
     options := options || jsonb_build_object('keys', own_columns[3], 'pair_limit', 1::bigint << 53);
-    found := format('INSERT INTO %s_p SELECT d.a, d.b, d.probability, d.bits FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_pairs(%2$L, c.model, c.s, %3$L, %4$L, ',
-        job, own, own_columns[2], of_key.cast_of_key);
+    found := format('INSERT INTO %s_p SELECT d.a, d.b, d.probability, d.bits FROM %1$s_c AS c, LATERAL @extschema@._bloom_citus_model_pairs(%2$L, c.model, c.s, %3$L, %4$L, %5$L, ',
+        job, own, own_columns[2], of_key.cast_of_key, @extschema@._bloom_citus_settings());
     -- No more count than the blocks have, so they are counted only where these have too many: each pair once, in whichever blocks it is, and by all that the searches say.
     EXECUTE format('SELECT COALESCE(sum(n * (n - 1) / 2), 0) FROM (SELECT %1$I, key, count(*) AS n FROM (SELECT %1$I, unnest(%2$I) AS key FROM %3$s_s) AS k GROUP BY 1, 2) AS b', own_columns[1], own_columns[3], job)
         INTO candidates;

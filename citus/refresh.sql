@@ -75,10 +75,12 @@ BEGIN
     deleted := deleted + gone;
 
     IF verify IS NULL THEN
-        EXECUTE format($q$INSERT INTO %2$s (a, b, similarity) SELECT DISTINCT format('%%s', CASE WHEN r.%3$s < n.bloom_key THEN r.%3$s ELSE n.bloom_key END),
-                format('%%s', CASE WHEN r.%3$s < n.bloom_key THEN n.bloom_key ELSE r.%3$s END), %6$s.bloom_sim(r.%4$s, n.bloom_sig)
+        -- Keys become text here, as this session writes them.
+        EXECUTE format($q$CREATE TEMP TABLE %7$s_f ON COMMIT DROP AS SELECT r.%3$s AS a, n.bloom_key AS b, %6$s.bloom_sim(r.%4$s, n.bloom_sig) AS similarity
             FROM %1$s AS r JOIN pg_temp.%7$s_n AS n ON %6$s.bloom_sim_at_least(r.%4$s, n.bloom_sig, %8$L) AND r.%3$s <> n.bloom_key %5$s$q$,
             rel, pairs, key_column, sig_column, equal, own, job, threshold);
+        EXECUTE format($q$INSERT INTO %1$s (a, b, similarity) SELECT DISTINCT format('%%s', CASE WHEN a < b THEN a ELSE b END), format('%%s', CASE WHEN a < b THEN b ELSE a END), similarity
+            FROM pg_temp.%2$s_f$q$, pairs, job);
     ELSE
         -- The records whose signatures are so similar that their tokens may be come here, and are compared by the job of one node. It looks for as much below the threshold, and
         -- this looks a trifle farther.
@@ -90,7 +92,7 @@ BEGIN
             USING (job || '_t')::regclass, key, signature, threshold, within, verify, margin, (job || '_k')::regclass;
     END IF;
     GET DIAGNOSTICS inserted = ROW_COUNT;
-    EXECUTE format('DROP TABLE pg_temp.%1$s_c, pg_temp.%1$s_p, pg_temp.%1$s_e, pg_temp.%1$s_g, pg_temp.%1$s_n' || CASE WHEN verify IS NOT NULL THEN ', pg_temp.%1$s_t, pg_temp.%1$s_k' ELSE '' END, job);
+    EXECUTE format('DROP TABLE pg_temp.%1$s_c, pg_temp.%1$s_p, pg_temp.%1$s_e, pg_temp.%1$s_g, pg_temp.%1$s_n, ' || CASE WHEN verify IS NOT NULL THEN 'pg_temp.%1$s_t, pg_temp.%1$s_k' ELSE 'pg_temp.%1$s_f' END, job);
 END
 $$;
 COMMENT ON FUNCTION bloom_citus_pairs_refresh(regclass, regclass, name, name, float8, regclass, name[], name, float8) IS

@@ -131,9 +131,10 @@ $$;
 COMMENT ON FUNCTION _bloom_citus_check_name(text, name, text) IS 'an error if the name of a table to be made has a dot';
 
 -- The name of a table that a job makes, as SQL writes it.
-CREATE FUNCTION _bloom_citus_result(schema text, name name) RETURNS text STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+CREATE FUNCTION _bloom_citus_result(rel regclass, name name) RETURNS text STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    result text := format('%s.%I', schema, name);
+    schema text := (SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = rel);
+    result text := format('%I.%I', schema, name);
 BEGIN
     IF name IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = '22004', MESSAGE = 'argument "pairs" must not be null';
@@ -145,16 +146,18 @@ BEGIN
     RETURN result;
 END
 $$;
-COMMENT ON FUNCTION _bloom_citus_result(text, name) IS 'the name of a table of pairs; an error if it is there';
+COMMENT ON FUNCTION _bloom_citus_result(regclass, name) IS 'the name of a table of pairs; an error if it is there';
 
--- The order of a key, by which the lesser one of two comes first, as a cast of its text, and its hash, which equal keys have in common, for a row "r". An error if it is of an enum:
+-- The order of a key, by which the lesser one of two comes first, as a cast of its text, and for a row "r" its hash, which equal keys have in common, and what is equal of them. An error if it is of an enum:
 -- whoever owns that may have made casts between it and text, and they would run as whoever asks.
-CREATE FUNCTION _bloom_citus_key(rel regclass, key name, OUT cast_of_key text, OUT hash_of_key text) STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+CREATE FUNCTION _bloom_citus_key(rel regclass, key name, OUT cast_of_key text, OUT hash_of_key text, OUT compared_key text) STABLE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     key_type record;
 BEGIN
-    SELECT t.oid, format_type(t.oid, a.atttypmod) AS shown, t.typtype IN ('r', 'm') OR t.typname = 'varchar' OR t.typelem <> 0 OR EXISTS (
+    SELECT t.oid, format_type(t.oid, a.atttypmod) AS shown, t.typtype IN ('r', 'm') OR t.typname = 'varchar' OR t.typcategory = 'A' OR EXISTS (
             SELECT FROM pg_opclass AS o JOIN pg_am AS m ON m.oid = o.opcmethod WHERE m.amname = 'btree' AND o.opcdefault AND o.opcintype = t.oid) AS has_order,
+            CASE WHEN t.typtype = 'r' THEN 'hash_range' WHEN t.typtype = 'm' THEN 'hash_multirange'
+                WHEN t.typcategory = 'A' AND EXISTS (SELECT FROM pg_opclass AS o JOIN pg_am AS m ON m.oid = o.opcmethod WHERE m.amname = 'hash' AND o.opcdefault AND o.opcintype = t.typelem) THEN 'hash_array' END AS hash,
             (SELECT format(' COLLATE %I.%I', n.nspname, c.collname) FROM pg_collation AS c JOIN pg_namespace AS n ON n.oid = c.collnamespace WHERE c.oid = a.attcollation) AS collation
         INTO key_type FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid WHERE a.attrelid = rel AND a.attname = key;
     IF key_type.oid >= 16384 THEN
@@ -165,6 +168,9 @@ BEGIN
     SELECT format('pg_catalog.%I(r.%I)', f.proname, key) INTO hash_of_key FROM pg_opclass AS o JOIN pg_am AS m ON m.oid = o.opcmethod
         JOIN pg_amproc AS p ON p.amprocfamily = o.opcfamily AND p.amproclefttype = o.opcintype AND p.amprocrighttype = o.opcintype AND p.amprocnum = 1
         JOIN pg_proc AS f ON f.oid = p.amproc WHERE m.amname = 'hash' AND o.opcdefault AND o.opcintype = key_type.oid AND f.proargtypes[0] = key_type.oid;
+    -- Values that are equal may have other texts.
+    hash_of_key := COALESCE(hash_of_key, CASE WHEN key_type.hash IS NOT NULL THEN format('pg_catalog.%I(r.%I)', key_type.hash, key) END);
+    compared_key := CASE WHEN key_type.has_order THEN format('r.%I', key) ELSE format('CASE WHEN r.%1$I IS NOT NULL THEN pg_catalog.format(''%%s'', r.%1$I) END', key) END;
     hash_of_key := COALESCE(hash_of_key, format('pg_catalog.hashtext(r.%I::text)', key));
 END
 $$;
@@ -209,7 +215,7 @@ $$;
 COMMENT ON FUNCTION _bloom_citus_shards(regclass) IS 'the shards of a table by their own names';
 
 -- A table of pairs, distributed by their first key. It is made before anything else, and, if its name is a long one, not by several connections: Citus shortens the names of its
--- shards, locks what it has shortened, and would wait for itself. The setting lasts as long as the function.
+-- shards, locks what it has shortened, and would wait for itself. The setting lasts as long as the transaction, since Citus does not go back to several connections.
 CREATE FUNCTION _bloom_citus_create_pairs(pairs text, columns text) RETURNS void VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     EXECUTE format('CREATE TABLE %s (a text NOT NULL, b text NOT NULL, %s)', pairs, columns);
@@ -220,3 +226,16 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION _bloom_citus_create_pairs(text, text) IS 'makes a distributed table of pairs';
+
+-- What the texts of keys depend on, as the session has it, which workers do not know, and the same for the rest of a function that has a SET of each of them.
+CREATE FUNCTION _bloom_citus_settings() RETURNS jsonb STABLE LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
+    SELECT jsonb_object_agg(s, current_setting(s)) FROM unnest('{DateStyle,IntervalStyle,TimeZone,bytea_output,extra_float_digits}'::text[]) AS s
+$$;
+COMMENT ON FUNCTION _bloom_citus_settings() IS 'what the texts of keys depend on';
+
+CREATE FUNCTION _bloom_citus_set(settings jsonb) RETURNS void VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    PERFORM set_config(s.key, s.value, true) FROM jsonb_each_text(settings) AS s WHERE s.key IN ('DateStyle', 'IntervalStyle', 'TimeZone', 'bytea_output', 'extra_float_digits');
+END
+$$;
+COMMENT ON FUNCTION _bloom_citus_set(jsonb) IS 'sets what the texts of keys depend on';

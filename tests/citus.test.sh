@@ -169,6 +169,20 @@ refused 22004 "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, NULL)"
 refused 22004 "SELECT bloom_citus_duplicates(NULL, 'n', 'sig', 0.9, 'none')"
 refused 42P07 "SELECT bloom_citus_duplicates('person', 'n', 'sig', 0.9, 'found')"
 refused 21000 "SELECT bloom_citus_duplicates('person', 'entity', 'sig', 0.9, 'none')"
+# A key that comes twice, in any bucket, whatever is distributed by, also where one connection does the cells one after the other, and equal values that are written otherwise.
+sql -c 'CREATE TABLE repeated (n integer, c integer, list numeric[], sig bloom)' -c "SELECT create_distributed_table('repeated', 'c')" -c "INSERT INTO repeated SELECT n, n, ARRAY[n], bloom_signature(md5(n::text)) FROM generate_series(1, 200) AS n" >/dev/null
+for n in 1 2 3 4 5 6; do
+    sql -c "INSERT INTO repeated VALUES ($n, 1000, ARRAY[$n.0], bloom_signature('x'))"
+    for mode in sequential parallel; do
+        refused 21000 "SET citus.multi_shard_modify_mode = $mode; SELECT bloom_citus_duplicates('repeated', 'n', 'sig', 0.9, 'none', 6)"
+    done
+    refused 21000 "SELECT bloom_citus_duplicates('repeated', 'list', 'sig', 0.9, 'none', $n)"
+    refused 21000 "SELECT bloom_citus_linkage('repeated', 'n', 'sig', 'person', 'n', 'sig', 0.9, 'none', $n)"
+    sql -c 'DELETE FROM repeated WHERE c = 1000'
+done
+# A name that Citus shortens for the shards; a job in a transaction that has written to the table.
+sql -c BEGIN -c "UPDATE repeated SET sig = bloom_signature('Erika Mustermann') WHERE n < 3" -c "SELECT bloom_citus_duplicates('repeated', 'n', 'sig', 0.9, 'after')" -c COMMIT >/dev/null
+[[ $(sql -c "SELECT bloom_citus_duplicates('repeated', 'list', 'sig', 0.9, repeat('p', 60)::name)" -c 'SELECT a, b FROM after') == $'1\n1|2' ]] || die 'a long name, or a job after an update'
 # Errors of cells name what the user knows.
 told=$(psql -XAtq -c "SELECT bloom_citus_duplicates('person', 'entity', 'sig', 0.9, 'none')" 2>&1) || true
 grep -q 'HINT:  Name a column whose values are unique, instead of "entity".' <<<"$told" && ! grep -qE '^(ERROR|DETAIL|HINT):.*_bloom_citus_' <<<"$told" || die "an error of a cell: $told"

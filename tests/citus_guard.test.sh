@@ -254,6 +254,15 @@ left_of_thing
 sql -c 'CREATE TABLE spare (id integer)' -c "CREATE FUNCTION spare_guard() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS 'BEGIN RETURN NULL; END'" \
     -c 'CREATE TRIGGER spare_guard AFTER INSERT ON spare FOR EACH ROW EXECUTE FUNCTION spare_guard()'
 refused 42809 "SELECT bloom_citus_guard_drop('spare')"
+# One that looks like a guard's takes nothing of somebody else's with it; a guard is found in a schema that has another name now.
+sql -c 'CREATE ROLE stranger LOGIN' -c 'GRANT CREATE ON SCHEMA public TO stranger' -c 'CREATE TABLE payroll_shards (salary integer)' -c 'SET ROLE stranger' \
+    -c "CREATE FUNCTION public.payroll_guard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; /* public.payroll_enter(NEW, NEW.ctid) */ END'" -c 'CREATE TABLE strange (a integer)' \
+    -c 'CREATE TRIGGER payroll_guard AFTER INSERT ON strange FOR EACH ROW EXECUTE FUNCTION payroll_guard()' -c 'RESET ROLE' -c "SELECT bloom_citus_guard_drop('strange')" >/dev/null
+is payroll_shards "SELECT to_regclass('payroll_shards')"
+sql -c 'CREATE SCHEMA s1' -c 'CREATE TABLE s1.thing (id integer PRIMARY KEY, sig bloom)' -c "SELECT create_distributed_table('s1.thing', 'id')" -c "SELECT bloom_citus_guard_create('s1.thing', 'sig', 0.8, 'reject')" -c 'ALTER SCHEMA s1 RENAME TO s2' >/dev/null
+refused 55000 "INSERT INTO s2.thing_entry VALUES (1, bloom_signature('Erika Mustermann'))"
+sql -c "SELECT bloom_citus_guard_drop('s2.thing_entry')" >/dev/null
+is thing "SELECT string_agg(relname, ',') FROM pg_class WHERE relnamespace = 's2'::regnamespace AND relkind = 'r'"
 say 'two guards, and what is left of one'
 
 # What cannot be is refused, and leaves nothing.

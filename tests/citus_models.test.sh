@@ -38,6 +38,18 @@ sql -c "CREATE TABLE model3 AS SELECT bloom_model_fit('plain', 'n', '{surname:na
     -c "SET timezone = 'Asia/Tokyo'" -c "SET datestyle = 'SQL, DMY'" -c "SELECT bloom_citus_model_duplicates('person', 'n', model, 'found3', 0, '{\"force\": true}') FROM model3" >/dev/null
 same found3 truth3 'times, dates and numbers' "$pairs"
 say "times, dates and numbers: $(sql -c 'SELECT count(*) FROM truth3')"
+# Many keys of a record, of which some blocks have the same records and others nearly the same, in as many cells as there are shards.
+sql -c "CREATE TABLE model7 AS SELECT jsonb_set(model, '{searches}', (SELECT jsonb_agg(s || '{\"pairs_per_record\": 0, \"matches_per_record\": 0.1}') FROM (VALUES ('{\"equal\": [\"surname\", \"dob\"], \"most\": 40}'::jsonb),
+        ('{\"equal\": [\"given_name\"], \"most\": 5}'), ('{\"crosswise\": [\"city\"], \"most\": 40}'), ('{\"similar\": [\"surname\", \"dob\"], \"least\": 55, \"most\": 20}'), ('{\"similar\": [\"surname\"], \"least\": 55, \"most\": 20}'),
+        ('{\"similar\": [\"given_name\", \"surname\"], \"least\": 30, \"most\": 40}')) AS v (s))) AS model FROM fit_one" \
+    -c "CREATE TABLE truth7 AS SELECT d.* FROM model7, bloom_model_duplicates('plain', 'n', model, 0) AS d" -c "SELECT bloom_citus_model_duplicates('person', 'n', model, 'found7', 0) FROM model7" >/dev/null
+same found7 truth7 'many keys' "$pairs"
+say "many keys: $(sql -c 'SELECT count(*) FROM truth7')"
+# Keys that other sessions write otherwise.
+sql -c "SET datestyle = 'SQL, DMY'" -c "ALTER TABLE plain ADD born date" -c "UPDATE plain SET born = date '2020-01-01' + n" -c 'CREATE TABLE person_born AS TABLE plain' -c "SELECT create_distributed_table('person_born', 'n')" \
+    -c "CREATE TABLE truth8 AS SELECT d.* FROM fit_one, bloom_model_duplicates('plain', 'born', model) AS d" -c "SELECT bloom_citus_model_duplicates('person_born', 'born', model, 'found8') FROM fit_one" >/dev/null
+same found8 truth8 'dates as keys' "$pairs"
+[[ $(sql -c "SELECT count(*) FROM found8 WHERE a ~ '^../../....\$'") -gt 1000 ]] || die 'dates are written in another style'
 # Few records, which are scanned.
 sql -c 'CREATE TABLE few AS SELECT * FROM plain WHERE n <= 700' -c 'CREATE TABLE few_plain AS TABLE few' -c "SELECT create_distributed_table('few', 'n')" \
     -c "CREATE TABLE truth4 AS SELECT d.* FROM model, bloom_model_duplicates('few_plain', 'n', model) AS d" -c "SELECT bloom_citus_model_duplicates('few', 'n', model, 'found4') FROM model" >/dev/null
@@ -90,6 +102,12 @@ refresh 'within a city' ", within => '{city}'"
 # Columns with the names of those that are sent to the nodes.
 for t in one several; do sql -c "ALTER TABLE $t RENAME city TO bloom_sig"; done
 refresh 'within a column of another name' ", within => '{bloom_sig}'"
+# Keys are written as the session does, also those that were found later.
+sql -c "SET datestyle = 'SQL, DMY'" -c "CREATE TABLE one_born AS SELECT n, date '2020-01-01' + n AS born, bloom_signature('x' || n % 40) AS sig FROM generate_series(1, 200) AS n" -c 'CREATE TABLE several_born AS TABLE one_born' \
+    -c "SELECT create_distributed_table('several_born', 'n')" -c "SELECT bloom_citus_duplicates('several_born', 'born', 'sig', 0.9, 'kept_born')" -c 'CREATE TABLE changed_born AS SELECT born::text AS key FROM one_born WHERE n <= 20' \
+    -c "SELECT bloom_citus_pairs_refresh('kept_born', 'several_born', 'born', 'sig', 0.9, 'changed_born')" -c "SELECT bloom_citus_pairs_refresh('kept_born', 'several_born', 'born', 'sig', 0.9, 'changed_born')" \
+    -c "CREATE TABLE truth_born AS SELECT * FROM bloom_duplicates('one_born', 'born', 'sig', 0.9)" >/dev/null
+same kept_born truth_born 'a refresh of dates'
 # By their tokens, of which some are missing, with a margin and without one, and where all pairs are candidates.
 for t in one several; do sql -c "ALTER TABLE $t ADD tokens text[]"; done
 both "UPDATE TABLE AS t SET tokens = CASE WHEN p.n % 40 <> 0 THEN regexp_split_to_array(p.given_name || p.surname || p.dob, '') END FROM plain AS p WHERE p.n = t.n"

@@ -65,13 +65,18 @@ impl GivenKeys {
             planned.search.most()
         };
         let (mut block, mut last, mut found) = (Block::default(), None, Found::default());
+        let mut before = None;
         let mut finish = |block: &mut Block, key: Option<u64>| {
             if let Some(key) = key {
                 let mut each = |a: u32, b: u32| each(a, b, search_of(key));
                 block.finish(most(key), wanted, &mut found, &mut each);
             }
         };
-        for [key, record] in self.0.finish() {
+        for entry @ [key, record] in self.0.finish() {
+            // A record may have a key several times.
+            if before.replace(entry) == Some(entry) {
+                continue;
+            }
             if last != Some(key) {
                 finish(&mut block, last);
                 last = Some(key);
