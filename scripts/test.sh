@@ -83,7 +83,10 @@ need_rust_components
 
 cargo_checks
 # The scripts compile other things, of which less is expected.
-build() { RUSTFLAGS="${RUSTFLAGS:-}${build_flags:+ $build_flags}" build_extension; }
+build() {
+    [[ -z ${build_flags:-} ]] || local -x RUSTFLAGS="${RUSTFLAGS:-} $build_flags"
+    build_extension
+}
 
 part "build, PostgreSQL $PG_MAJOR" build || {
     # Nothing to test.
