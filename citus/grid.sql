@@ -120,7 +120,7 @@ BEGIN
         IF citus_relation_size(rel) > 256 << 20 THEN
             part := ' TABLESAMPLE SYSTEM (1)';
         END IF;
-    EXCEPTION WHEN OTHERS THEN
+    EXCEPTION WHEN active_sql_transaction THEN
         -- Citus does not say so in a transaction that has written to the table.
         NULL;
     END;

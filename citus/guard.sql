@@ -333,10 +333,16 @@ BEGIN
     EXECUTE format('DROP FUNCTION %s', guard.checks);
     IF (SELECT relowner = guard.owner FROM pg_class WHERE oid = to_regclass(guard.turn)) THEN
         EXECUTE format('DROP TABLE %s', guard.turn);
+    ELSE
+        RAISE NOTICE 'the guard has no table %', guard.turn;
     END IF;
     PERFORM set_config('citus.enable_ddl_propagation', propagates, true);
-    IF (SELECT groupid = 0 FROM pg_dist_local_group) AND (SELECT relowner = guard.owner FROM pg_class WHERE oid = to_regclass(guard.shards)) THEN
+    IF NOT (SELECT groupid = 0 FROM pg_dist_local_group) THEN
+        RETURN;
+    ELSIF (SELECT relowner = guard.owner FROM pg_class WHERE oid = to_regclass(guard.shards)) THEN
         EXECUTE format('DROP TABLE %s', guard.shards);
+    ELSE
+        RAISE NOTICE 'the guard has no table %', guard.shards;
     END IF;
 END
 $$;

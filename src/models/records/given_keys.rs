@@ -7,6 +7,7 @@ use linkage::model::MatchModel;
 use pgrx::pg_sys;
 
 use crate::models::search::blocks::{Block, Found, WantedPairs};
+use pg::check_for_interrupts;
 use pg::error::{raise, OrRaise};
 use pg::file::RecordSort;
 use types::fixed_array;
@@ -72,7 +73,10 @@ impl GivenKeys {
                 block.finish(most(key), wanted, &mut found, &mut each);
             }
         };
-        for entry @ [key, record] in self.0.finish() {
+        for (i, entry @ [key, record]) in self.0.finish().enumerate() {
+            if i % 1024 == 0 {
+                check_for_interrupts();
+            }
             // A record may have a key several times.
             if before.replace(entry) == Some(entry) {
                 continue;
