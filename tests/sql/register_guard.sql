@@ -161,5 +161,17 @@ DROP TRIGGER aaa ON person;
 DROP TRIGGER aab ON person;
 CREATE TABLE other (LIKE person INCLUDING ALL);
 SELECT bloom_guard_create('other', 'id', 0.9, 'reject', 'register', 'person_register');
+-- Two records that are probably the same, and that no search brings together, are let in: an UPDATE that has a search do so is refused. Those that one brings together already may be corrected.
+CREATE TABLE apart (LIKE person INCLUDING ALL);
+SELECT bloom_register_create(jsonb_set(model, '{searches}', '[{"equal": ["city", "dob"], "most": 4, "pairs_per_record": 1, "matches_per_record": 0.1}]'), 'apart', 'id') FROM fitted;
+SELECT bloom_register_guard('apart_register', 0.9, 'reject');
+INSERT INTO apart (id, given, surname, dob, city) VALUES (1, 'Leopoldine', 'Wagenschmied', '1955-05-05', 'Wien'), (2, 'Leopoldine', 'Wagenschmied', '1955-05-05', 'Graz');
+UPDATE apart SET city = 'Wien' WHERE id = 2;
+UPDATE apart SET surname = 'Wagenschmid' WHERE id = 2;
+ALTER TABLE apart DISABLE TRIGGER apart_id_guard;
+UPDATE apart SET city = 'Wien' WHERE id = 2;
+ALTER TABLE apart ENABLE TRIGGER apart_id_guard;
+UPDATE apart SET surname = 'Wagenschmiedt' WHERE id = 2;
+SELECT key, search FROM bloom_register_match('apart_register', '{"given": "Leopoldine", "surname": "Wagenschmied", "dob": "1955-05-05", "city": "Wien"}') ORDER BY key;
 DROP SCHEMA register_guard CASCADE;
 DROP ROLE regress_register_typist;

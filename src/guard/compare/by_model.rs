@@ -166,9 +166,17 @@ impl PreparedRow for ModelRow {
         (self.open.borrow().iter().any(is_common)).then_some(probability)
     }
 
+    /// Who has no key of an open block in common with the row is not found by anybody, however similar he is: an UPDATE that
+    /// gives them one makes a new pair.
     fn is_similar(&self, candidate: ComparedRow<'_>) -> bool {
         let record = self.register.texts.of_row(candidate.row);
-        self.probability(&record) >= self.least
+        if self.probability(&record) < self.least {
+            return false;
+        }
+        let mut common = self.register.keys_of(&record);
+        common.retain(|key| self.keys.binary_search(key).is_ok());
+        let (_, open) = self.register.candidate_ids(&common, None);
+        !open.is_empty()
     }
 
     fn reason(&self, candidate: ComparedRow<'_>) -> Vec<u8> {
