@@ -32,9 +32,13 @@ valgrind_findings() {
 
 # Ends every run that got as far as testing: what failed, how long each part took, and a last line for programs.
 summary() {
-    local line
+    local line log
     [[ -z ${VALGRIND:-} ]] || valgrind_findings
     if ((${#failures[@]} > 0)); then
+        # Again, since others have written much after it: whoever is shown only the end of this sees why.
+        for log in "$SCRATCH"/failed.*.log; do
+            [[ ! -s $log ]] || { printf '==> the end of what %s has written:\n' "$(basename "$log" .log)" && tail -n 25 "$log"; }
+        done
         printf 'FAILED: %s\n' "${failures[@]}"
         # A full disk fails tests in many ways, few of which say so.
         df -h "$ROOT/target" "${TMPDIR:-/tmp}"
@@ -57,6 +61,13 @@ limited() {
             return "$status"
         }
     fi
+}
+
+# logged FILE COMMAND...: what it writes goes to FILE as well.
+logged() {
+    local log=$1
+    shift
+    "$@" 2>&1 | tee "$log"
 }
 
 # check NAME COMMAND...: counts only when it fails; cargo counts its own tests.
@@ -170,10 +181,11 @@ run_regress() {
 
 # run_script NAME: tests/NAME.test.sh.
 run_script() {
-    local script=$ROOT/tests/$1.test.sh
+    local script=$ROOT/tests/$1.test.sh log=$SCRATCH/failed.$1.log
     # One that is not executable fails, too.
-    if part "script: $1" limited "$script"; then
+    if part "script: $1" logged "$log" limited "$script"; then
         passed=$((passed + 1))
+        rm -f "$log"
     else
         failures+=("script $1.test.sh")
     fi
