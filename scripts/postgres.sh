@@ -21,7 +21,7 @@ select_postgres() {
     local packages
     if [[ -z ${PG_CONFIG:-} && -n ${CASSERT:-} ]]; then
         [[ ${PG:-15} =~ ^1[578]$ ]] || die "CASSERT=1 with PG=$PG: must be 15, 17 or 18"
-        source_build "${PG:-15}" 1
+        source_build "${PG:-15}"
         unset PG
     elif [[ -z ${PG_CONFIG:-} ]]; then
         case ${PG:-15} in

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by postgres.sh: source_build builds a PostgreSQL from Debian's source package, once, into target/postgres.
+# Sourced by postgres.sh: source_build builds a PostgreSQL with assertions from Debian's source package, once, into target/postgres.
 # Debian's own builds, and those of other packages, have no assertions; a build with them says which promise of the server's
 # interfaces the extension does not keep.
 # Needs common.sh and packages.sh.
@@ -19,10 +19,9 @@ source_suite() {
     esac
 }
 
-# source_build MAJOR ASSERTIONS: sets PG_CONFIG. ASSERTIONS is 1 or empty.
+# source_build MAJOR: sets PG_CONFIG.
 source_build() {
-    local major=$1 assertions=$2 name prefix work archive
-    name=$major${assertions:+-asserts}
+    local major=$1 name=$1-asserts prefix work archive
     [[ -z $SOURCE_FLAGS ]] || name+=-$(sha256sum <<<"$SOURCE_FLAGS" | head -c 8)
     prefix=$ROOT/target/postgres/$name
     PG_CONFIG=$prefix/bin/pg_config
@@ -31,7 +30,7 @@ source_build() {
     mkdir -p "$ROOT/target/postgres"
     work=$(mktemp -d "$ROOT/target/postgres/source.XXXXXX")
     archive=$(source_archive "$major" "$work") || exit
-    say "building PostgreSQL from $(basename "$archive")${assertions:+, with assertions}${SOURCE_FLAGS:+, $SOURCE_FLAGS}: some six minutes on two cores, once"
+    say "building PostgreSQL from $(basename "$archive"), with assertions${SOURCE_FLAGS:+, $SOURCE_FLAGS}: some six minutes on two cores, once"
     tar -C "$work" -xf "$archive"
     # In a subshell, since what cargo and make are told by their callers means something to configure and to make, too.
     (
@@ -41,8 +40,7 @@ source_build() {
         sed -i 's/^SUBDIRS = libpq ecpg$/SUBDIRS = libpq/' src/interfaces/Makefile
         # A copy of the installation finds libpq where it stands itself (see stage_install).
         ./configure --quiet --prefix="$prefix.new" --with-icu --with-libxml --without-readline --without-zlib \
-            ${assertions:+--enable-cassert} --enable-debug \
-            CPPFLAGS="$SOURCE_FLAGS" LDFLAGS="-Wl,-rpath,'\$\$ORIGIN/../lib',-rpath,'\$\$ORIGIN/../../../..'"
+            --enable-cassert --enable-debug CPPFLAGS="$SOURCE_FLAGS" LDFLAGS="-Wl,-rpath,'\$\$ORIGIN/../lib',-rpath,'\$\$ORIGIN/../../../..'"
         make --silent -j "$(nproc)"
         make --silent install
         for dir in contrib/{btree_gist,pg_trgm,postgres_fdw,pageinspect} src/test/{regress,isolation}; do

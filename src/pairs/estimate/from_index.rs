@@ -10,7 +10,7 @@ use crate::pairs::estimate::PairsEstimate;
 use crate::pairs::join::bands::rows_of_a_piece;
 use crate::pairs::join::parallel::{self, Job};
 use crate::pairs::join::pieces::JoinPiece;
-use crate::pairs::join::units::{JoinPlan, Pairing};
+use crate::pairs::join::units::{JoinPlan, Pairing, ALONE};
 use crate::pairs::join::unlisted::{unlisted, Origins};
 use crate::pairs::join::TableNumber;
 use crate::pairs::keys::Keys;
@@ -79,10 +79,10 @@ pub fn estimate(records: &Records, tables: &IndexedTables, threshold: f64) -> Pa
     let mut seconds = making + folding + ((searching + writing) / processes).max(writing);
     if let Some((piece, every)) = &unlisted {
         // The leader joins these by itself: with each other, and with the segments.
-        let within = JoinPlan::new([piece], Pairing::All, threshold, memory / 4);
+        let within = JoinPlan::new([piece], Pairing::All, threshold, memory / 4, ALONE);
         let segments = parallel::pieces(&tables.list, Some(0));
         let segments = segments.iter().chain([piece]);
-        let between = JoinPlan::new(segments, Pairing::Between, threshold, memory / 4);
+        let between = JoinPlan::new(segments, Pairing::Between, threshold, memory / 4, ALONE);
         let sum = |(searching, folding)| searching + folding;
         let every = f64::from(*every);
         seconds += sum(time(&within, LIMIT / 4)) * every * every;

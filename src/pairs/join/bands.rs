@@ -12,7 +12,7 @@ use signature::similarity::LeastCommon;
 
 use crate::pairs::join::pieces::JoinPiece;
 use crate::pairs::join::sorted::Sorted;
-use crate::pairs::join::units::{JoinPlan, Pairing, Worker};
+use crate::pairs::join::units::{JoinPlan, Pairing, Worker, ALONE};
 use crate::pairs::join::{JoinSink, TableNumber};
 
 /// A join takes so much memory in any case: with pieces of a few rows it would never end.
@@ -100,13 +100,13 @@ pub fn join_bands(
             let first = rows.piece(table, band.clone(), memory / 4);
             let others = segments.iter().filter(|s| usize::from(s.side()) != side);
             let pieces = others.chain([&first]);
-            let plan = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);
+            let plan = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4, ALONE);
             steps.run(&plan);
             let rest: &[Range<u32>] = match (linkage, side) {
                 (true, 0) => &bands[1],
                 (true, _) => continue,
                 (false, _) => {
-                    let plan = JoinPlan::new([&first], Pairing::All, threshold, memory / 4);
+                    let plan = JoinPlan::new([&first], Pairing::All, threshold, memory / 4, ALONE);
                     steps.run(&plan);
                     &bands_here[i + 1..]
                 }
@@ -121,7 +121,7 @@ pub fn join_bands(
                 let table = (TableNumber::UNLISTED[other], 1);
                 let second = rows.piece(table, band.clone(), memory / 4);
                 let pieces = [&first, &second];
-                let plan = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4);
+                let plan = JoinPlan::new(pieces, Pairing::Between, threshold, memory / 4, ALONE);
                 steps.run(&plan);
             }
         }

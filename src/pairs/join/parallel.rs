@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pgrx::pg_sys;
 
 use crate::pairs::join::pieces::{segments, JoinPiece};
-use crate::pairs::join::units::{JoinPlan, Pairing, Worker};
+use crate::pairs::join::units::{JoinPlan, Pairing, Worker, ALONE, SHARED};
 use crate::pairs::join::{JoinSink, RowPair, TableNumber};
 use crate::pairs::table::{IndexedTable, IndexedTables};
 use access::PAGE_WORDS;
@@ -77,12 +77,12 @@ impl Job<'_> {
     /// The units, the memory of each process, and how many workers may help.
     pub fn plan<'p>(&self, pieces: &'p [JoinPiece<'p>]) -> (JoinPlan<'p>, usize, usize) {
         let pairing = pairing(self.tables.left);
-        let plan = |memory| JoinPlan::shared(pieces, pairing, self.threshold, memory);
+        let plan = |memory| JoinPlan::new(pieces, pairing, self.threshold, memory, SHARED);
         // Other processes cannot read temporary tables.
         let is_shared = !self.tables.list.iter().any(IndexedTable::is_temporary);
         let workers = if is_shared { team::allowed() } else { 0 };
         if workers == 0 || plan(self.memory).units() < WORTH_IT {
-            let alone = JoinPlan::new(pieces, pairing, self.threshold, self.memory);
+            let alone = JoinPlan::new(pieces, pairing, self.threshold, self.memory, ALONE);
             return (alone, self.memory, 0);
         }
         let memory = self.memory / (1 + workers);
@@ -275,7 +275,7 @@ pub unsafe extern "C-unwind" fn bloom_join_worker(
         let left = (shared.left != u32::MAX).then_some(shared.left as usize);
         let pieces = pieces(&tables, left);
         let memory = shared.memory as usize;
-        let plan = JoinPlan::shared(&pieces, pairing(left), shared.threshold, memory);
+        let plan = JoinPlan::new(&pieces, pairing(left), shared.threshold, memory, SHARED);
         let mut worker = Worker::new(&plan);
         let mut pairs = Vec::with_capacity(BATCH);
         let wanted = Cell::new(true);

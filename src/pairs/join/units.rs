@@ -14,8 +14,9 @@ use crate::pairs::join::{RowPair, TableRow};
 use pg::check_for_interrupts;
 use pg::error::OrRaise;
 
-/// Into how many units a small piece is cut, so that there are some to share.
-const SHARED: u32 = 32;
+/// Into how many units a small piece is cut: for one process, and for several, so that there are some to share.
+pub const ALONE: u32 = 1;
+pub const SHARED: u32 = 32;
 
 /// What a process of a join uses beside folds, tables and the rows that are searched for, in bytes.
 const OVERHEAD: usize = 4 << 20;
@@ -72,27 +73,8 @@ pub enum Pairing {
 }
 
 impl<'a> JoinPlan<'a> {
-    /// Each process uses `memory` bytes.
+    /// Each process uses `memory` bytes. `least` is [`ALONE`] or [`SHARED`].
     pub fn new(
-        pieces: impl IntoIterator<Item = &'a JoinPiece<'a>>,
-        pairing: Pairing,
-        threshold: f64,
-        memory: usize,
-    ) -> JoinPlan<'a> {
-        JoinPlan::cut(pieces, pairing, threshold, memory, 1)
-    }
-
-    /// The same for several processes.
-    pub fn shared(
-        pieces: impl IntoIterator<Item = &'a JoinPiece<'a>>,
-        pairing: Pairing,
-        threshold: f64,
-        memory: usize,
-    ) -> JoinPlan<'a> {
-        JoinPlan::cut(pieces, pairing, threshold, memory, SHARED)
-    }
-
-    fn cut(
         pieces: impl IntoIterator<Item = &'a JoinPiece<'a>>,
         pairing: Pairing,
         threshold: f64,
