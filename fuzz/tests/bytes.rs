@@ -10,11 +10,13 @@ use base::ErrorKind;
 use bloom_ident_fuzz::{fuzz, message};
 use linkage::guard::options::{GuardAction, GuardArguments};
 use sigfile::gist::{unite, united_size, TreeKey};
+use signature::filter::typmod::Declared;
 use signature::filter::{typmod, Builder, QueryView, Shape, View};
 use signature::similarity::{profile, Popcounts, Weights};
 use tree_keys::use_key;
 
 const HEADER: usize = 12;
+const KEYED_HEADER: usize = 20;
 
 fn signature(k: i64, p: i64, text: &str) -> Vec<u8> {
     let shape = Shape::new(k, p, 3).unwrap();
@@ -37,7 +39,24 @@ fn signatures() -> Vec<Vec<u8>> {
     .map(of)
     .into_iter()
     .chain([signature_of_token()])
+    .chain(
+        [
+            Shape::of_records(1024, 7),
+            Shape::of_records(9, u64::MAX),
+            Shape::new(2, 5, 3).and_then(|s| s.keyed(8)),
+        ]
+        .map(keyed),
+    )
     .collect()
+}
+
+fn keyed(shape: base::Result<Shape>) -> Vec<u8> {
+    let shape = shape.unwrap();
+    let mut bytes = vec![0; Builder::size(shape)];
+    let mut builder = Builder::new(shape, &mut bytes);
+    builder.add_position(7).unwrap();
+    builder.finish();
+    bytes
 }
 
 fn signature_of_token() -> Vec<u8> {
@@ -53,13 +72,18 @@ fn signature_of_token() -> Vec<u8> {
 /// these.
 fn mended(bytes: &[u8]) -> [Vec<u8>; 2] {
     let mut whole = bytes.to_vec();
-    if let Some((header, bits)) = whole.split_at_mut_checked(HEADER) {
+    let size = if bytes.first() == Some(&2) {
+        KEYED_HEADER
+    } else {
+        HEADER
+    };
+    if let Some((header, bits)) = whole.split_at_mut_checked(size) {
         let m = u32::from(header[1]) * u32::from(u16::from_le_bytes([header[2], header[3]]));
         if let Some(last) = bits.last_mut().filter(|_| m % 8 > 0) {
             *last &= 0xff >> (8 - m % 8);
         }
         let ones: u32 = bits.iter().map(|byte| byte.count_ones()).sum();
-        header[8..].copy_from_slice(&ones.to_le_bytes());
+        header[8..HEADER].copy_from_slice(&ones.to_le_bytes());
     }
     [bytes.to_vec(), whole]
 }
@@ -76,6 +100,9 @@ fn signature_bytes() {
                 let mut copy = bytes.clone();
                 let mut builder = Builder::in_place(&mut copy).expect("a signature");
                 match view.shape().family() {
+                    _ if view.shape().is_keyed() => {
+                        builder.add_token("erika").expect_err("keyed");
+                    }
                     Shape::OF_TOKENS => builder.add_token("erika").unwrap(),
                     _ => builder.add_text("erika", false, || ()).unwrap(),
                 }
@@ -177,7 +204,8 @@ fn weights() {
 /// A modifier as the server keeps it. There may be some that no declaration has given.
 #[test]
 fn packed_modifier() {
-    let packed = |k, p, ngram| typmod::pack(Shape::new(k, p, ngram).unwrap());
+    let shape = |k, p, ngram| Shape::new(k, p, ngram).unwrap();
+    let packed = |k, p, ngram| typmod::pack(Declared::Shape(shape(k, p, ngram)));
     let numbers = [
         -1,
         0,
@@ -187,6 +215,10 @@ fn packed_modifier() {
         packed(7, 43, 3),
         packed(64, 8191, 8),
         packed(7, 43, 0),
+        typmod::pack(Declared::Keyed(shape(7, 43, 3))),
+        typmod::pack(Declared::Records(1024)),
+        1 << 23,
+        7 << 27,
     ];
     let seeds = numbers.map(|n| n.to_le_bytes().to_vec());
     fuzz("packed_modifier", true, &seeds, |bytes| {
@@ -205,15 +237,20 @@ fn packed_modifier() {
             assert_eq!(shown, format!("({number})"));
             assert_eq!(enforced.as_ref(), Err(error));
         }
-        let Some(shape) = message(shape)? else {
+        let Some(declared) = message(shape)? else {
             assert!(number < 0 && shown.is_empty() && enforced.is_ok());
             return Ok("none".into());
         };
-        assert_eq!(typmod::pack(shape), number);
-        let (k, p, ngram) = (shape.k(), shape.p(), shape.ngram());
-        assert_eq!(shown, format!("({k},{p},{ngram})"));
-        assert_eq!(enforced.is_ok(), shape == is);
-        Ok("shape".into())
+        assert_eq!(typmod::pack(declared), number);
+        assert_eq!(enforced.is_ok(), declared == Declared::Shape(is));
+        let of = |shape: Shape| format!("{},{},{}", shape.k(), shape.p(), shape.ngram());
+        let (kind, wanted) = match declared {
+            Declared::Shape(shape) => ("shape", of(shape)),
+            Declared::Keyed(shape) => ("keyed", format!("keyed,{}", of(shape))),
+            Declared::Records(bits) => ("records", format!("clk,{bits}")),
+        };
+        assert_eq!(shown, format!("({wanted})"));
+        Ok(kind.into())
     });
 }
 

@@ -11,7 +11,7 @@ use sigfile::meta::{Meta, Part, BLOCK, LEAST_WORDS};
 use sigfile::posting::{PostingFiller, PostingPage, MAX_ROWS};
 use sigfile::words::split;
 use sigfile::{Geometry, Query, RowPage, RowPageMut, RowShape, Segment, SignatureRow};
-use signature::filter::View;
+use signature::filter::{Builder, Shape, View};
 
 /// Words of a page here.
 const PAGE_WORDS: usize = 64;
@@ -255,6 +255,12 @@ fn metapages() -> Vec<Vec<u8>> {
         metas.push(meta);
     }
     metas.push(full);
+    let mut keyed = Meta::new(METAPAGE_WORDS, 9, false, false).unwrap();
+    keyed
+        .set_shape(Shape::of_records(1024, 7).unwrap().tag())
+        .unwrap();
+    keyed.lengthen(Part::Signatures, 3);
+    metas.push(keyed);
     let bytes = |meta: Meta| {
         let mut words = vec![0; METAPAGE_WORDS];
         meta.encode(&mut words);
@@ -351,9 +357,10 @@ fn metapage() {
             _ if meta.shape() == 0 => {}
             RowShape::Bits(shape) => assert_eq!(meta.shape(), RowShape::tag_of_bits(shape)),
             RowShape::Filter(shape) => {
-                let bytes = shape.m().div_ceil(8) as usize;
-                let empty = [&meta.shape().to_le_bytes()[..], &vec![0; 4 + bytes]].concat();
-                View::untrusted(&empty).expect("a signature of this shape");
+                let mut empty = vec![0; Builder::size(shape)];
+                Builder::new(shape, &mut empty).finish();
+                let view = View::untrusted(&empty).expect("a signature of this shape");
+                assert_eq!(view.tag(), meta.shape());
             }
         }
         Ok(format!(

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use base::ErrorKind;
 use bloom_ident_fuzz::{fuzz, Outcome};
+use signature::filter::typmod::Declared;
 use signature::filter::{
     parse_text,
     query::{parse_query_text, write_query_text},
@@ -294,6 +295,8 @@ fn signature_text() {
             "(2,5,3,rules=1):1f03",
             "(2,5,0):1001",
             "(2,5,0,hash=1):1001",
+            "(1,16,0,hash=2,id=00000000000000ab):0180",
+            "(2,5,3,hash=3,id=0123456789abcdef):1f03",
         ]),
         |bytes| {
             let mut read = vec![];
@@ -349,6 +352,8 @@ fn type_modifier() {
         "7,44,3",
         "7,43,9",
         "7,43,0",
+        "clk,1024",
+        "keyed,7,43,3",
     ];
     fuzz("type_modifier", true, &seeds(&declared), |bytes| {
         let text = String::from_utf8_lossy(bytes);
@@ -357,20 +362,31 @@ fn type_modifier() {
         if let Err(error) = &parsed {
             assert_eq!(error.kind(), ErrorKind::InvalidParameter);
         }
-        let shape = message(parsed)?;
-        let (k, p, ngram) = (shape.k(), shape.p(), shape.ngram());
+        let declared = message(parsed)?;
+        let packed = typmod::pack(declared);
+        assert_eq!(typmod::unpack(packed), Ok(Some(declared)));
+        let shown = typmod::show(packed);
+        let inner = shown.strip_prefix('(').and_then(|s| s.strip_suffix(')'));
+        let again: Vec<&str> = inner.expect("parentheses").split(',').collect();
+        assert_eq!(typmod::parse(&typmod::BLOOM, &again), Ok(declared));
+        let (of, shape) = match declared {
+            Declared::Shape(shape) => (shape, shape),
+            Declared::Keyed(shape) => (shape, shape.keyed(7).unwrap()),
+            Declared::Records(bits) => {
+                let shape = Shape::of_records(bits.into(), 7).unwrap();
+                assert_eq!(typmod::enforce(&typmod::BLOOM, packed, shape), Ok(()));
+                let other = Shape::of_records(i64::from(bits) % 65535 + 1, 7).unwrap();
+                typmod::enforce(&typmod::BLOOM, packed, other).expect_err("another length");
+                return Ok("records".to_owned());
+            }
+        };
+        let (k, p, ngram) = (of.k(), of.p(), of.ngram());
         assert!(
             (1..=64).contains(&k)
                 && (5..=8191).contains(&p)
                 && (ngram == 0 || (2..=8).contains(&ngram))
         );
         assert!((2..p).take_while(|d| d * d <= p).all(|d| p % d > 0));
-        let packed = typmod::pack(shape);
-        assert_eq!(typmod::unpack(packed), Ok(Some(shape)));
-        let shown = typmod::show(packed);
-        let inner = shown.strip_prefix('(').and_then(|s| s.strip_suffix(')'));
-        let again: Vec<&str> = inner.expect("parentheses").split(',').collect();
-        assert_eq!(typmod::parse(&typmod::BLOOM, &again), Ok(shape));
         assert_eq!(typmod::enforce(&typmod::BLOOM, packed, shape), Ok(()));
         let other = Shape::new(i64::from(k) % 64 + 1, p.into(), ngram.into()).unwrap();
         let refused = typmod::enforce(&typmod::BLOOM, packed, other).expect_err("another shape");

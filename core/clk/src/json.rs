@@ -1,0 +1,131 @@
+//! Members of a schema, each with its path for messages.
+
+use base::{Error, ErrorKind, Result};
+use serde_json::{Map, Value};
+
+/// A value of a schema.
+#[derive(Clone)]
+pub struct Member<'a> {
+    path: String,
+    value: &'a Value,
+}
+
+impl<'a> Member<'a> {
+    /// The schema itself.
+    pub fn root(value: &'a Value) -> Member<'a> {
+        let path = String::new();
+        Member { path, value }
+    }
+
+    /// What it is called in messages.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The error of a value that is not as it must be.
+    #[cold]
+    pub fn wrong(&self, must: &str) -> Error {
+        let path = self.path();
+        Error::invalid(format!("\"{path}\" of the linkage schema must be {must}"))
+            .detail(format!("It is {}.", brief(self.value)))
+    }
+
+    /// The error of something that clkhash has and this has not, or that neither has.
+    #[cold]
+    pub fn unsupported(&self, what: &str) -> Error {
+        let path = self.path();
+        let message = format!("{what} in \"{path}\" of the linkage schema is not supported");
+        Error::new(ErrorKind::NotSupported, message)
+    }
+
+    fn object(&self) -> Result<&'a Map<String, Value>> {
+        self.value
+            .as_object()
+            .ok_or_else(|| self.wrong("an object"))
+    }
+
+    /// Errors: it is no object; it has other members than these.
+    pub fn check_members(&self, known: &[&str]) -> Result<()> {
+        let object = self.object()?;
+        let other = object.keys().find(|name| !known.contains(&name.as_str()));
+        match other {
+            None => Ok(()),
+            Some(name) => Err(self
+                .unsupported(&format!("member \"{name}\""))
+                .detail(format!("There may be: {}.", known.join(", ")))),
+        }
+    }
+
+    /// A member that may be missing.
+    ///
+    /// Errors: this is no object.
+    pub fn get(&self, name: &str) -> Result<Option<Member<'a>>> {
+        let value = self.object()?.get(name);
+        let path = match self.path.is_empty() {
+            true => name.to_owned(),
+            false => format!("{}.{name}", self.path),
+        };
+        Ok(value.map(|value| Member { path, value }))
+    }
+
+    /// A member that must be there.
+    ///
+    /// Errors: it is not.
+    pub fn need(&self, name: &str) -> Result<Member<'a>> {
+        let path = self.path();
+        self.get(name)?.ok_or_else(|| {
+            Error::invalid(match path {
+                "" => format!("linkage schema has no member \"{name}\""),
+                _ => format!("\"{path}\" of the linkage schema has no member \"{name}\""),
+            })
+        })
+    }
+
+    /// Errors: it is no array.
+    pub fn items(&self) -> Result<impl Iterator<Item = Member<'a>> + use<'a, '_>> {
+        let items = self.value.as_array();
+        let items = items.ok_or_else(|| self.wrong("an array"))?;
+        Ok(items.iter().enumerate().map(|(n, value)| Member {
+            path: format!("{}[{n}]", self.path),
+            value,
+        }))
+    }
+
+    /// Errors: it is no text.
+    pub fn text(&self) -> Result<&'a str> {
+        self.value.as_str().ok_or_else(|| self.wrong("a text"))
+    }
+
+    /// Errors: it is neither true nor false.
+    pub fn boolean(&self) -> Result<bool> {
+        let value = self.value.as_bool();
+        value.ok_or_else(|| self.wrong("true or false"))
+    }
+
+    /// Errors: it is no number.
+    pub fn number(&self) -> Result<&'a serde_json::Number> {
+        match self.value {
+            Value::Number(number) => Ok(number),
+            _ => Err(self.wrong("a number")),
+        }
+    }
+
+    /// Errors: it is no whole number from `least` to `most`.
+    pub fn integer(&self, least: u64, most: u64) -> Result<u64> {
+        let number = self.number()?;
+        // 20.0 is a whole number in JSON schemas.
+        let whole = |x: f64| (x.fract() == 0.0 && (0.0..1e15).contains(&x)).then_some(x as u64);
+        let value = number.as_u64().or_else(|| number.as_f64().and_then(whole));
+        let value = value.filter(|value| (least..=most).contains(value));
+        value.ok_or_else(|| self.wrong(&format!("a whole number from {least} to {most}")))
+    }
+}
+
+/// A value as messages show it.
+fn brief(value: &Value) -> String {
+    match value {
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        other => base::error::shortened(&other.to_string(), 60),
+    }
+}
