@@ -119,7 +119,7 @@ impl NameList {
     fn shape(&self) -> Option<Shape> {
         let number = catalog::column(self.relation, &self.signature.name)?;
         let (_, modifier) = catalog::base_type(self.relation, number);
-        if let Some(shape) = typmod::unpack(modifier).or_raise() {
+        if let Some(shape) = typmod::shape_of(modifier).or_raise() {
             return Some(shape);
         }
         let (signature, column) = (self.signature(), &self.signature.name);

@@ -151,7 +151,7 @@ impl IndexedTables {
     /// Begins a search of the tables. Gives the tag of the shape that all indexes have; an index without rows has none.
     ///
     /// Errors: more tables than there are numbers for; indexes of different shapes.
-    pub fn begin(&self) -> Option<u64> {
+    pub fn begin(&self) -> Option<u128> {
         let (tables, most) = (self.list.len(), TableNumber::MOST);
         if tables > most {
             let message = format!("cannot join more than {most} partitions");

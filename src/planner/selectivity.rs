@@ -130,7 +130,8 @@ impl SampledColumn {
 
     /// The same of a constant: what the planner asks more than once, and what an index knows better.
     fn share_of_constant(&self, query: &RowBits<'_>, threshold: f64) -> f64 {
-        let asked = hash_extended(query.bits, query.tag ^ u64::from(query.popcount) << 32);
+        let tag = query.tag as u64 ^ (query.tag >> 64) as u64;
+        let asked = hash_extended(query.bits, tag ^ u64::from(query.popcount) << 32);
         let share = self.remembered("share", asked, [threshold, 0.0], || {
             self.share(query, threshold)
         });

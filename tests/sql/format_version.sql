@@ -8,7 +8,7 @@ CREATE FUNCTION as_bloom(bytea, bytea) RETURNS bloom LANGUAGE internal IMMUTABLE
 CREATE FUNCTION as_query(bytea, bytea) RETURNS bloom_query LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';
 CREATE FUNCTION as_counting(bytea, bytea) RETURNS counting_bloom LANGUAGE internal IMMUTABLE STRICT AS 'byteacat';
 CREATE TABLE newer (id int PRIMARY KEY, sig bloom, query bloom_query, filter counting_bloom);
-INSERT INTO newer SELECT i, as_bloom('\x02', '\x02050003010000070000001f03'), as_query('\x02', '\x02050003010000070000001f03000000000000e03f'), as_counting('\x02', '\x020500030100000102000003') FROM generate_series(1, 2) AS i;
+INSERT INTO newer SELECT i, as_bloom('\x03', '\x02050003010000070000001f03'), as_query('\x03', '\x02050003010000070000001f03000000000000e03f'), as_counting('\x02', '\x020500030100000102000003') FROM generate_series(1, 2) AS i;
 
 -- The error in full.
 SELECT sig FROM newer;
@@ -91,11 +91,11 @@ WHERE setup ~ 'INDEX' OR statement ~ 'INSERT';
 \getenv results PG_ABS_BUILDDIR
 \set signature :results '/results/newer_signature.copy'
 \set query :results '/results/newer_query.copy'
-COPY (SELECT 1, '\x0202050003010000070000001f03'::bytea) TO :'signature' (FORMAT binary);
-COPY (SELECT 1, '\x0202050003010000070000001f03000000000000e03f'::bytea) TO :'query' (FORMAT binary);
+COPY (SELECT 1, '\x0302050003010000070000001f03'::bytea) TO :'signature' (FORMAT binary);
+COPY (SELECT 1, '\x0302050003010000070000001f03000000000000e03f'::bytea) TO :'query' (FORMAT binary);
 COPY newer (id, sig) FROM :'signature' (FORMAT binary);
 SELECT refused(format('COPY newer (id, sig) FROM %L (FORMAT binary)', :'signature')) AS signature, refused(format('COPY newer (id, query) FROM %L (FORMAT binary)', :'query')) AS query,
-    refused($$SELECT '\x0202050003010000070000001f03'::bytea::bloom$$) AS "cast", refused($$SELECT '\x7f02050003010000070000001f03'::bytea::bloom$$) AS last \gx
+    refused($$SELECT '\x0302050003010000070000001f03'::bytea::bloom$$) AS "cast", refused($$SELECT '\x7f02050003010000070000001f03'::bytea::bloom$$) AS last \gx
 
 -- No version has the number 0 or the highest bit set: that is no newer one.
 SELECT refused($$SELECT bloom_out(as_bloom('\x00', '\x02050003010000070000001f03'))$$) AS stored_0, refused($$SELECT bloom_out(as_bloom('\x81', '\x02050003010000070000001f03'))$$) AS stored_129,

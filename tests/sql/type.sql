@@ -44,7 +44,7 @@ COPY copied_wrong FROM :'file' (FORMAT binary);
 SELECT '\x0102050003010000070000001f03'::bytea::bloom;
 SELECT '\x'::bytea::bloom;
 SELECT '\x01020500030100000700'::bytea::bloom AS header;
-SELECT '\x0202050003010000070000001f03'::bytea::bloom AS version;
+SELECT '\x0302050003010000070000001f03'::bytea::bloom AS version;
 SELECT '\x0100050003010000070000001f03'::bytea::bloom AS k;
 SELECT '\x0102060003010000070000001f03'::bytea::bloom AS p;
 SELECT '\x0102050001010000070000001f03'::bytea::bloom AS q;

@@ -12,7 +12,9 @@ use pgrx::{pg_sys, Internal, JsonB};
 use serde::{Deserialize, Deserializer, Serialize};
 use signature::filter::query::{parse_query_text, write_query_text};
 use signature::filter::typmod::{enforce, BLOOM};
-use signature::filter::{parse_text, typmod, write_text, Builder, QueryView, Shape, View, FULL};
+use signature::filter::{
+    parse_id, parse_text, typmod, write_text, Builder, QueryView, Shape, View, FULL,
+};
 use signature::similarity::{above, at_least, jaccard_of_dice};
 use std::ffi::{CStr, CString};
 
@@ -77,7 +79,7 @@ fn bloom_in(
 #[entry]
 fn bloom_out(value: Bloom<'_>) -> CString {
     let view = value.view();
-    output(40 + 2 * view.bits().len(), |to| write_text(&view, to))
+    output(60 + 2 * view.bits().len(), |to| write_text(&view, to))
 }
 
 /// `bloom_recv(internal, oid, integer)`
@@ -164,7 +166,7 @@ fn bloom_query_in(text: &CStr, fcinfo: pg_sys::FunctionCallInfo) -> Option<NewQu
 #[entry]
 fn bloom_query_out(query: BloomQuery<'_>) -> CString {
     let view = query.view();
-    let size = 64 + 2 * view.signature.bits().len();
+    let size = 84 + 2 * view.signature.bits().len();
     output(size, |to| write_query_text(&view, to))
 }
 
@@ -243,7 +245,7 @@ fn varbit_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     let (length, bits) = bytes.split_at(LENGTH);
     let length = i32::from_ne_bytes(length.try_into().expect("four bytes"));
     let convert = || -> Result<NewBloom> {
-        let Some(shape) = typmod::unpack(typmod)? else {
+        let Some(shape) = typmod::shape_of(typmod)? else {
             return Err(Error::new(
                 ErrorKind::InvalidParameter,
                 "cannot cast a bit string to bloom without a shape",
@@ -284,6 +286,8 @@ struct BloomJson {
     hash: Option<i64>,
     #[serde(default)]
     key: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
     bits: Vec<u32>,
 }
 
@@ -308,6 +312,7 @@ fn bloom_to_jsonb(value: Bloom<'_>) -> JsonB {
         rules: shape.rules().into(),
         hash: Some(shape.family().into()),
         key: shape.key().into(),
+        id: shape.is_keyed().then(|| format!("{:016x}", shape.id())),
         bits: view.positions().collect(),
     };
     JsonB(serde_json::to_value(json).expect("numbers only"))
@@ -351,11 +356,9 @@ fn jsonb_to_bloom(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
             return Err(bad(&"not an object"));
         }
         let json: BloomJson = serde_json::from_slice(text).map_err(|e| bad(&e))?;
-        let shape = Shape::new(json.k, json.p, json.q)?.with_variant(
-            json.rules,
-            json.hash.unwrap_or(Shape::family_of(json.q)),
-            json.key,
-        )?;
+        let hash = json.hash.unwrap_or(Shape::family_of(json.q));
+        let id = json.id.as_deref().map_or(Ok(0), parse_id)?;
+        let shape = Shape::written([json.k, json.p, json.q], [json.rules, hash, json.key], id)?;
         NewBloom::try_new(shape, |builder| {
             json.bits
                 .iter()

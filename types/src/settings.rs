@@ -34,6 +34,13 @@ pub fn check_keys() -> bool {
     CHECK_KEYS.get()
 }
 
+static LOG_SECRETS: GucSetting<bool> = GucSetting::<bool>::new(false);
+
+/// Whether the log tells of the use of secrets.
+pub fn logs_secrets() -> bool {
+    LOG_SECRETS.get()
+}
+
 /// Registers the settings, when the library is loaded.
 pub fn define() {
     GucRegistry::define_float_guc(
@@ -61,6 +68,14 @@ pub fn define() {
         c"Off saves the time where they are so by other means. A unique index on the key saves it, too.",
         &CHECK_KEYS,
         GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_bool_guc(
+        c"bloom_ident.log_secrets",
+        c"Sets whether the use of secrets is logged.",
+        c"A message has the secret, the role, and how many uses it stands for; those of one session become fewer.",
+        &LOG_SECRETS,
+        GucContext::Suset,
         GucFlags::default(),
     );
     // SAFETY: called from _PG_init with a constant string.

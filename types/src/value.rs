@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use base::{Error, Result};
 use pgrx::{pg_sys, Internal, PgSqlErrorCode};
 use signature::filter::query::THRESHOLD;
-use signature::filter::{newer_version, VERSION};
+use signature::filter::{newer_version, KEYED, VERSION};
 
 use crate::array::Elements;
 use pg::error::{raise, save_or_raise, sql_error, OrRaise};
@@ -111,10 +111,14 @@ pub fn build_query(value: &[u8], threshold: f64) -> *mut pg_sys::varlena {
 /// version has stored them, or the page that they came from is damaged.
 #[cold]
 pub fn corrupt(of: &str, bytes: &[u8]) -> ! {
-    if let Some(version) = newer_version(bytes) {
+    let newest = match of.starts_with("bloom") {
+        true => KEYED,
+        false => VERSION,
+    };
+    if let Some(version) = newer_version(newest, bytes) {
         let what = format!("cannot read a value of type {of} in format version {version}");
         raise(
-            &Error::newer_format(what, VERSION)
+            &Error::newer_format(what, newest)
                 .hint("Install the version of bloom_ident that was used before."),
         );
     }

@@ -24,7 +24,7 @@ pub enum SignatureType {
 /// A signature, as the index has it.
 pub struct RowSignature {
     /// That of [`RowShape`].
-    pub tag: u64,
+    pub tag: u128,
     pub words: Vec<u64>,
     /// One more than there are bits for the empty set of tokens.
     pub popcount: u32,
@@ -130,7 +130,7 @@ impl RowSignature {
 }
 
 /// The error of signatures of two shapes in one index.
-pub fn mismatch(new: u64, old: u64) -> Error {
+pub fn mismatch(new: u128, old: u128) -> Error {
     RowShape::mismatch(new, old)
 }
 

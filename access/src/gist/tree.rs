@@ -9,7 +9,7 @@ use pg::values::varlena::{build, NewValue, Varlena};
 use pgrx::pg_sys;
 use sigfile::gist::{inner_size, split, unite, united_size, TreeKey};
 use sigfile::RowShape;
-use signature::filter::{newer_version, VERSION};
+use signature::filter::{newer_version, KEYED};
 use std::ffi::{CStr, CString};
 use types::corrupt;
 
@@ -180,7 +180,9 @@ unsafe fn check_shape(
     // call's memory lives as long as the statement, or the build.
     unsafe {
         let (index, call) = ((*entry).rel, (*fcinfo).flinfo);
-        if let Some(&known) = (*call).fn_extra.cast::<u64>().as_ref() {
+        let known = (*call).fn_extra.cast::<u128>();
+        if !known.is_null() {
+            let known = known.read_unaligned();
             if known != key.tag {
                 refuse(index, key.tag, known);
             }
@@ -191,8 +193,8 @@ unsafe fn check_shape(
             Some(tag) if tag != key.tag => refuse(index, key.tag, tag),
             _ => (),
         }
-        let known = pg_sys::MemoryContextAlloc((*call).fn_mcxt, size_of::<u64>());
-        known.cast::<u64>().write(key.tag);
+        let known = pg_sys::MemoryContextAlloc((*call).fn_mcxt, size_of::<u128>());
+        known.cast::<u128>().write_unaligned(key.tag);
         (*call).fn_extra = known;
     }
 }
@@ -202,7 +204,7 @@ unsafe fn check_shape(
 /// # Safety
 /// `index` is an open GiST index with a column whose compress function is `compress`; none of
 /// its pages is locked.
-unsafe fn first_of_root(index: pg_sys::Relation, compress: pg_sys::Oid, tag: u64) -> Option<u64> {
+unsafe fn first_of_root(index: pg_sys::Relation, compress: pg_sys::Oid, tag: u128) -> Option<u128> {
     // SAFETY: the index is open, and none of its pages is locked here; the page is locked while it is read.
     unsafe {
         // an index that is being built by sorting has no page yet
@@ -270,7 +272,7 @@ unsafe fn attribute(
 /// # Safety
 /// `index` is open.
 #[cold]
-unsafe fn refuse(index: pg_sys::Relation, new: u64, old: u64) -> ! {
+unsafe fn refuse(index: pg_sys::Relation, new: u128, old: u128) -> ! {
     // SAFETY: the relation is open.
     let name = unsafe { name_of_open(index) };
     let shape = RowShape::of_tag(old);
@@ -311,7 +313,7 @@ impl IndexKey {
                 if TreeKey::stored(stored.0.bytes()).is_some() {
                     return stored;
                 }
-                if let Some(version) = newer_version(stored.0.bytes()) {
+                if let Some(version) = newer_version(KEYED, stored.0.bytes()) {
                     raise(&newer((*entry).rel, version));
                 }
             }
@@ -395,7 +397,7 @@ unsafe fn newer(index: pg_sys::Relation, version: u8) -> Error {
     // SAFETY: as the caller has it.
     let name = unsafe { name_of(index) };
     let what = format!("{name} has signatures in format version {version}");
-    Error::newer_format(what, VERSION).hint(
+    Error::newer_format(what, KEYED).hint(
         "Install the version of bloom_ident that was used before, or rebuild the index with REINDEX.",
     )
 }

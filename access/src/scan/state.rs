@@ -17,7 +17,7 @@ use pg::visibility::VisibilityMap;
 use pgrx::pg_sys;
 use sigfile::{Meta, Part, RowPage, RowShape};
 use signature::bits::to_bytes;
-use signature::filter::HEADER;
+use signature::filter::{header_of, write_header};
 use signature::similarity::Measure;
 use signature::sketch;
 
@@ -337,13 +337,13 @@ impl TupleValues {
             RowShape::Filter(shape) => {
                 let popcount: u32 = words.iter().map(|w| w.count_ones()).sum();
                 let bits = shape.m().div_ceil(8) as usize;
-                let size = HEADER + bits + if meta.thresholds() { 8 } else { 0 };
+                let header = header_of(shape);
+                let size = header + bits + if meta.thresholds() { 8 } else { 0 };
                 build(size, |to| {
-                    to[..8].copy_from_slice(&meta.shape().to_le_bytes());
-                    to[8..HEADER].copy_from_slice(&popcount.to_le_bytes());
-                    to_bytes(words, &mut to[HEADER..HEADER + bits]);
+                    write_header(shape, popcount, to);
+                    to_bytes(words, &mut to[header..header + bits]);
                     if meta.thresholds() {
-                        to[HEADER + bits..].copy_from_slice(&rest[0].to_le_bytes());
+                        to[header + bits..].copy_from_slice(&rest[0].to_le_bytes());
                     }
                     Ok(())
                 })

@@ -185,7 +185,7 @@ fn count_of_statement() -> u64 {
 /// A value to be indexed.
 pub struct IndexRow {
     /// The tag of the signature's shape, 0 for NULL.
-    pub shape: u64,
+    pub shape: u128,
     /// The bits.
     pub words: Vec<u64>,
     pub popcount: u32,
@@ -266,7 +266,7 @@ impl IndexRow {
 /// Compares the shape with that of the index, 0 if it has none yet.
 ///
 /// Errors: a signature of another shape.
-pub fn check_shape(index: SigfileIndex<'_>, expected: u64, row: &IndexRow) {
+pub fn check_shape(index: SigfileIndex<'_>, expected: u128, row: &IndexRow) {
     if row.part() == Part::Signatures && expected != 0 && expected != row.shape {
         let column = RowShape::of_tag(expected).column_type();
         raise(&mismatch(row.shape, expected).hint(format!(

@@ -8,12 +8,13 @@
 //!
 //! | offset | bytes | content |
 //! |---|---|---|
-//! | 0 | 1 | marker 0x81 |
+//! | 0 | 1 | marker 0x81; 0x83 for keyed signatures |
 //! | 1 | 7 | the shape, as in a signature, or the last seven bytes of the tag of [`RowShape`](crate::RowShape) |
 //! | 8 | 4 | least number of set bits, little-endian |
 //! | 12 | 4 | greatest number of set bits |
 //! | 16 | 8 | least threshold of the queries below, 0 for signatures, −1 for sampled bits |
-//! | 24 | ⌈m/8⌉ | union: the bits that any has |
+//! | 24 | 8 | the id of keyed signatures, as in one |
+//! | 24 or 32 | ⌈m/8⌉ | union: the bits that any has |
 //! | … | ⌈m/8⌉ | intersection: the bits that all have |
 //!
 //! Sampled bits are compared by how many differ, see [`Measure`](signature::similarity::Measure). Those of an empty set
@@ -29,14 +30,16 @@ use base::memory::{filled, with_room};
 use base::{Error, ErrorKind, Result};
 use signature::bits::{intersect_bits, popcount};
 use signature::filter::query::{is_threshold, THRESHOLD};
-use signature::filter::{is_full, QueryView, View, VERSION};
+use signature::filter::{is_full, QueryView, View, KEYED, VERSION};
 use signature::similarity::{Measure, Popcounts};
 use signature::sketch::{self, BitsQueryView, BitsView};
 
 // What a key says of the signatures below it.
 
 const INNER: u8 = 0x81;
+const KEYED_INNER: u8 = 0x83;
 const HEADER: usize = 24;
+const KEYED_HEADER: usize = HEADER + size_of::<u64>();
 const MIXED: [u8; 8] = [0x82, 0, 0, 0, 0, 0, 0, 0];
 
 // shape, both popcounts, threshold; and an inner key of one shape is never as long as one of several
@@ -60,7 +63,7 @@ enum Level {
 #[derive(Clone, Copy, Debug)]
 pub struct TreeKey<'a> {
     /// As [`View::tag`] or [`RowShape::tag_of_bits`]; 0 for several shapes.
-    pub tag: u64,
+    pub tag: u128,
     least: u32,
     greatest: u32,
     threshold: f64,
@@ -123,16 +126,19 @@ impl<'a> TreeKey<'a> {
                 level: Level::Mixed,
             });
         }
-        if bytes.first() != Some(&INNER) {
-            return TreeKey::stored_leaf(bytes)?.possible();
-        }
-        let (header, bits) = bytes.split_at_checked(HEADER)?;
+        let (size, version) = match *bytes.first()? {
+            INNER => (HEADER, VERSION),
+            KEYED_INNER => (KEYED_HEADER, KEYED),
+            _ => return TreeKey::stored_leaf(bytes)?.possible(),
+        };
+        let (header, bits) = bytes.split_at_checked(size)?;
         let four = |at: usize| header[at..at + 4].try_into().ok().map(u32::from_le_bytes);
         let (union, intersection) = bits.split_at(bits.len() / 2);
         let mut tag: [u8; 8] = header[..8].try_into().ok()?;
-        tag[0] = VERSION;
+        tag[0] = version;
+        let id = header[HEADER..].try_into().map_or(0, u64::from_be_bytes);
         let key = TreeKey {
-            tag: u64::from_le_bytes(tag),
+            tag: u128::from(u64::from_le_bytes(tag)) | u128::from(id) << 64,
             least: four(8)?,
             greatest: four(12)?,
             threshold: f64::from_le_bytes(header[16..24].try_into().ok()?),
@@ -327,11 +333,20 @@ impl<'a> From<BitsQueryView<'a>> for TreeKey<'a> {
 /// Bytes of an inner key that leave room for four on a page.
 pub const LARGEST: usize = 2000;
 
+/// Bytes of an inner key in front of its bits.
+fn header_of(shape: RowShape) -> usize {
+    match shape {
+        RowShape::Filter(shape) if shape.is_keyed() => KEYED_HEADER,
+        _ => HEADER,
+    }
+}
+
 /// Bytes of an inner key of this shape.
 ///
 /// Errors: a shape that does not fit a page.
 pub fn inner_size(shape: RowShape) -> Result<usize> {
-    let size = HEADER + 2 * shape.bytes();
+    let header = header_of(shape);
+    let size = header + 2 * shape.bytes();
     if size <= LARGEST {
         return Ok(size);
     }
@@ -342,7 +357,7 @@ pub fn inner_size(shape: RowShape) -> Result<usize> {
     .detail(format!(
         "It has {} bits; the index takes up to {}.",
         shape.bits(),
-        (LARGEST - HEADER) / 2 * 8
+        (LARGEST - header) / 2 * 8
     ))
     .hint("Use a lower max_chars or a higher fpr."))
 }
@@ -367,7 +382,7 @@ pub fn unite<'a>(keys: impl IntoIterator<Item = TreeKey<'a>>, out: &mut [u8]) {
     }
     let mut keys = keys.into_iter();
     let first = keys.next().expect("at least one key");
-    let (header, bits) = out.split_at_mut(HEADER);
+    let (header, bits) = out.split_at_mut(header_of(first.shape()));
     let (union, intersection) = bits.split_at_mut(bits.len() / 2);
     union.copy_from_slice(first.union);
     intersection.copy_from_slice(first.intersection);
@@ -383,11 +398,15 @@ pub fn unite<'a>(keys: impl IntoIterator<Item = TreeKey<'a>>, out: &mut [u8]) {
         greatest = greatest.max(key.greatest);
         threshold = threshold.min(key.threshold);
     }
-    header[..8].copy_from_slice(&first.tag.to_le_bytes());
+    header[..8].copy_from_slice(&(first.tag as u64).to_le_bytes());
     header[0] = INNER;
+    if header.len() > HEADER {
+        header[0] = KEYED_INNER;
+        header[HEADER..].copy_from_slice(&((first.tag >> 64) as u64).to_be_bytes());
+    }
     header[8..12].copy_from_slice(&least.to_le_bytes());
     header[12..16].copy_from_slice(&greatest.to_le_bytes());
-    header[16..].copy_from_slice(&threshold.to_le_bytes());
+    header[16..HEADER].copy_from_slice(&threshold.to_le_bytes());
 }
 
 /// Deals keys to two pages: true for the right one. Keys of one shape go half and half, those with more

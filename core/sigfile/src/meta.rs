@@ -1,11 +1,13 @@
 //! The metapage: which segments there are, where new rows are, which merges are in progress, and which blocks are free.
+//! Long, since what it says and how it is stored are read together.
 
 use super::posting::MAX_ROWS;
 use super::rows::Geometry;
 use super::shape::RowShape;
 use crate::words::{halves, halves_mut, join, split};
 use base::{Error, ErrorKind, Result};
-use signature::filter::{newer_version, VERSION as SIGNATURE_VERSION};
+use signature::filter::{newer_version, KEYED};
+use signature::sketch::VERSION as SKETCH;
 
 /// Block of the metapage. No other page has this number.
 pub const BLOCK: u32 = 0;
@@ -75,7 +77,7 @@ pub struct Meta {
     pub tails: [Vec<u32>; 2],
     /// Generation of the first page of each tail; the others follow one by one.
     bases: [u64; 2],
-    shape: u64,
+    shape: u128,
     /// One for each [`Part`].
     geometries: [Geometry; 2],
 }
@@ -112,14 +114,14 @@ impl Meta {
     }
 
     /// The tag of all signatures, see [`RowShape`]; 0 as long as there is no row.
-    pub fn shape(&self) -> u64 {
+    pub fn shape(&self) -> u128 {
         self.shape
     }
 
     /// From now on signatures have this tag; 0 for none.
     ///
     /// Errors: signatures of this shape do not fit a page.
-    pub fn set_shape(&mut self, shape: u64) -> Result<()> {
+    pub fn set_shape(&mut self, shape: u128) -> Result<()> {
         let [geometry, _] = &mut self.geometries;
         let rows = RowShape::of_tag(shape);
         *geometry = geometry.with_bits(rows.bits(), rows.measure())?;
@@ -149,7 +151,12 @@ impl Meta {
 
     /// Pages that the tail of a part can have.
     pub fn most_pages(&self, part: Part) -> usize {
-        2 * tail_words(part, self.page_words(), VERSION).len()
+        2 * tail_words(part, self.page_words(), VERSION, self.is_keyed()).len()
+    }
+
+    /// Whether signatures are keyed: then their id takes the last word of the blocks of their tail.
+    fn is_keyed(&self) -> bool {
+        self.shape > u128::from(u64::MAX)
     }
 
     /// Whether all of it fits a page.
@@ -260,7 +267,7 @@ impl Part {
 // |---|---|
 // | 0 | magic (u32), format version (u16), flags (u16): 1 if rows have thresholds, and 2 if they have keys |
 // | 1 | identity: a random number, so that what a session remembers of an index is not taken for another's |
-// | 2 | shape of the signatures, as their tag; 0 as long as there is no row |
+// | 2 | shape of the signatures, as the low word of their tag; 0 as long as there is no row |
 // | 3 | generation of the next segment |
 // | 4 | segments (u32), free lists (u32) |
 // | 5 | tail pages with signatures (u32), without (u32) |
@@ -272,6 +279,7 @@ impl Part {
 // | 296 | generation of the first page of the tail with signatures, and of that without |
 // | 298 | stock: blocks for the next pages of tails (u32) |
 // | 330 | blocks of the tail with signatures (u32) |
+// | the word before the last 128 | of keyed signatures, the high word of their tag, which is the id: the blocks end before it |
 // | the last 128 | blocks of the tail without (u32); from word 891 on where a page has 1019 |
 //
 // Format version 1 had nothing in words 6 and 7, and the tail with signatures from word 264 on; its tail pages are of
@@ -288,9 +296,12 @@ fn check_format(version: u16, shape: u64) -> Result<()> {
             VERSION,
         ));
     }
-    if let Some(newer) = newer_version(&shape.to_le_bytes()) {
+    let bytes = shape.to_le_bytes();
+    // Sketches have no k.
+    let newest = if bytes[1] == 0 { SKETCH } else { KEYED };
+    if let Some(newer) = newer_version(newest, &bytes) {
         let what = format!("has signatures in format version {newer}");
-        return Err(Error::newer_format(what, SIGNATURE_VERSION));
+        return Err(Error::newer_format(what, newest));
     }
     if !(FIRST_VERSION..=VERSION).contains(&version) {
         return Err(Error::damaged("the metapage is of an unknown version"));
@@ -304,7 +315,7 @@ impl Meta {
         let flags = u64::from(self.thresholds()) | u64::from(self.keys()) << 1;
         words[0] = u64::from(MAGIC) | u64::from(VERSION) << 32 | flags << 48;
         words[1] = self.identity;
-        words[2] = self.shape;
+        words[2] = self.shape as u64;
         words[3] = self.next_generation;
         words[4] = join(self.segments.len() as u32, self.free.len() as u32);
         words[5] = join(self.tails[0].len() as u32, self.tails[1].len() as u32);
@@ -334,8 +345,12 @@ impl Meta {
         for (to, &block) in stock.iter_mut().zip(&self.stock) {
             *to = block;
         }
+        if self.is_keyed() {
+            words[id_word(self.page_words())] = (self.shape >> 64) as u64;
+        }
         for part in Part::ALL {
-            let blocks = halves_mut(&mut words[tail_words(part, self.page_words(), VERSION)]);
+            let at = tail_words(part, self.page_words(), VERSION, self.is_keyed());
+            let blocks = halves_mut(&mut words[at]);
             for (to, &block) in blocks.iter_mut().zip(self.tail(part)) {
                 *to = block;
             }
@@ -363,8 +378,9 @@ impl Meta {
         let ((segments, free), tails) = (numbers(words[4]), numbers(words[5]));
         let entries = words[SEGMENTS_AT..FREE_AT].chunks_exact(4);
         let lists = words[FREE_AT..MARKS_AT].chunks_exact(2);
-        let tail = |part: Part| halves(&words[tail_words(part, words.len(), version)]);
         let first = version == FIRST_VERSION;
+        let keyed = !first && words[2] as u8 == KEYED;
+        let tail = |part: Part| halves(&words[tail_words(part, words.len(), version, keyed)]);
         let (work, counts) = split(words[6]);
         let (merges, stock) = (counts as u16, (counts >> 16) as usize);
         let [with, without] = Part::ALL.map(tail);
@@ -376,7 +392,7 @@ impl Meta {
             || tails.0
                 > with
                     .len()
-                    .min(2 * tail_words(Part::Signatures, words.len(), VERSION).len())
+                    .min(2 * tail_words(Part::Signatures, words.len(), VERSION, keyed).len())
             || tails.1 > without.len()
             || stock > MAX_STOCK
             || (merges > 0 && work == BLOCK)
@@ -404,7 +420,12 @@ impl Meta {
             meta.stock = halves(&words[STOCK_AT..TAIL_AT])[..stock].to_vec();
         }
         meta.check_segments()?;
-        let shape = words[2];
+        let id = if keyed {
+            words[id_word(words.len())]
+        } else {
+            0
+        };
+        let shape = u128::from(words[2]) | u128::from(id) << 64;
         if !meta.can_have(shape) || meta.set_shape(shape).is_err() {
             return Err(Error::damaged("the shape of the signatures is impossible"));
         }
@@ -429,7 +450,7 @@ impl Meta {
     }
 
     /// Whether there are signatures with this tag, or none at all if it is 0.
-    fn can_have(&self, shape: u64) -> bool {
+    fn can_have(&self, shape: u128) -> bool {
         let part = Part::Signatures;
         if shape == 0 {
             return self.tail(part).is_empty() && self.segments_of(part).next().is_none();
@@ -522,14 +543,21 @@ const FIRST_TAIL_AT: usize = MARKS_AT;
 const NULLS_WORDS: usize = 128;
 
 /// The shortest page that a metapage fits, in words: no row with a signature can be added then.
-pub const LEAST_WORDS: usize = TAIL_AT + NULLS_WORDS;
+pub const LEAST_WORDS: usize = TAIL_AT + 1 + NULLS_WORDS;
 
 const _: () = assert!(FREE_AT == 200 && MARKS_AT == 264 && BASES_AT == 296 && TAIL_AT == 330);
 
-/// Where on a page of so many words, of a format version, the blocks of the tail of a part are.
-fn tail_words(part: Part, page_words: usize, version: u16) -> std::ops::Range<usize> {
+/// Where the id of keyed signatures is.
+fn id_word(page_words: usize) -> usize {
+    page_words - NULLS_WORDS - 1
+}
+
+/// Where on a page of so many words, of a format version, the blocks of the tail of a part are; `keyed`: of keyed
+/// signatures.
+fn tail_words(part: Part, page_words: usize, version: u16, keyed: bool) -> std::ops::Range<usize> {
     let nulls_at = page_words - NULLS_WORDS;
     match part {
+        Part::Signatures if keyed => TAIL_AT..id_word(page_words),
         Part::Signatures if version == FIRST_VERSION => FIRST_TAIL_AT..nulls_at,
         Part::Signatures => TAIL_AT..nulls_at,
         Part::Nulls => nulls_at..page_words,
@@ -539,19 +567,20 @@ fn tail_words(part: Part, page_words: usize, version: u16) -> std::ops::Range<us
 #[cfg(test)]
 mod stored_tests {
     use super::*;
+    use signature::filter::Shape;
 
     /// An index of the first version is read, and what is written of it is of the current one.
     #[test]
     fn the_first_version_is_read() {
         let mut meta = Meta::new(1019, 77, false, false).unwrap();
-        let shape = u64::from_le_bytes([1, 7, 43, 0, 3, 1, 0, 0]);
+        let shape = u64::from_le_bytes([1, 7, 43, 0, 3, 1, 0, 0]).into();
         meta.set_shape(shape).unwrap();
         meta.next_generation = 5;
         meta.tails = [vec![3, 4, 5], vec![6]];
         let mut words = vec![0; 1019];
         meta.encode(&mut words);
-        let first = tail_words(Part::Signatures, words.len(), FIRST_VERSION);
-        let current = tail_words(Part::Signatures, words.len(), VERSION);
+        let first = tail_words(Part::Signatures, words.len(), FIRST_VERSION, false);
+        let current = tail_words(Part::Signatures, words.len(), VERSION, false);
         words.copy_within(current.start..current.start + 2, first.start);
         words[current].fill(0);
         words[MARKS_AT + 2..TAIL_AT].fill(0);
@@ -561,5 +590,24 @@ mod stored_tests {
         read.encode(&mut words);
         assert_eq!(words[0] >> 32 & 0xffff, u64::from(VERSION));
         assert_eq!(Meta::decode(&words).unwrap(), meta);
+    }
+
+    /// The id of keyed signatures is beside the blocks, of which there are two fewer.
+    #[test]
+    fn keyed_signatures_have_an_id() {
+        let mut meta = Meta::new(1019, 77, false, false).unwrap();
+        let most = meta.most_pages(Part::Signatures);
+        let shape = Shape::of_records(1024, 0x0123_4567_89ab_cdef)
+            .unwrap()
+            .tag();
+        meta.set_shape(shape).unwrap();
+        assert_eq!(meta.most_pages(Part::Signatures), most - 2);
+        meta.tails = [(1..most as u32 - 1).collect(), vec![6]];
+        meta.check_size().unwrap();
+        let mut words = vec![0; 1019];
+        meta.encode(&mut words);
+        assert_eq!(Meta::decode(&words).unwrap(), meta);
+        words[id_word(1019)] = 0;
+        assert!(Meta::decode(&words).is_err());
     }
 }

@@ -109,12 +109,24 @@ impl Nearest {
 
 // Signatures of a sample side by side, so that a query is compared with thousands of them in some microseconds.
 //
-// Packed as words: `[rows, runs, then for each run its shape's tag and its rows, then for each run the bits of its
+// Packed as words: `[rows, runs, then for each run its shape's tag (two words) and its rows, then for each run the bits of its
 // rows and their popcounts (two a word)]`. A run has signatures of one shape.
 
 /// Words of a signature with this tag.
-fn stride(tag: u64) -> usize {
+fn stride(tag: u128) -> usize {
     RowShape::of_tag(tag).bits().div_ceil(64) as usize
+}
+
+/// Words of a tag and a number.
+const HEAD: usize = 3;
+
+fn tag_words(tag: u128) -> [u64; 2] {
+    [tag as u64, (tag >> 64) as u64]
+}
+
+/// The tag that words begin with.
+fn tag_of(words: &[u64]) -> u128 {
+    u128::from(words[0]) | u128::from(words[1]) << 64
 }
 
 /// Packs signatures, which keep their order. Those of one shape should be side by side.
@@ -123,10 +135,13 @@ fn stride(tag: u64) -> usize {
 pub fn pack(signatures: &[RowBits<'_>]) -> Result<Vec<u64>> {
     let runs = || signatures.chunk_by(|a, b| a.tag == b.tag);
     let size_of = |run: &[RowBits<'_>]| run.len() * stride(run[0].tag) + run.len().div_ceil(2);
-    let size = 2 + runs().map(|run| 2 + size_of(run)).sum::<usize>();
+    let size = 2 + runs().map(|run| HEAD + size_of(run)).sum::<usize>();
     let mut words = with_room(size)?;
     words.extend([signatures.len() as u64, runs().count() as u64]);
-    words.extend(runs().flat_map(|run| [run[0].tag, run.len() as u64]));
+    words.extend(runs().flat_map(|run| {
+        let [low, high] = tag_words(run[0].tag);
+        [low, high, run.len() as u64]
+    }));
     for run in runs() {
         run.iter().for_each(|s| s.append_words(&mut words));
         words.extend(run.chunks(2).map(|two| {
@@ -139,7 +154,8 @@ pub fn pack(signatures: &[RowBits<'_>]) -> Result<Vec<u64>> {
 
 /// Appends a signature: its tag, its popcount, and the words of its bits.
 pub fn append(signature: &RowBits<'_>, to: &mut Vec<u64>) {
-    to.extend([signature.tag, signature.popcount.into()]);
+    to.extend(tag_words(signature.tag));
+    to.push(signature.popcount.into());
     signature.append_words(to);
 }
 
@@ -148,11 +164,11 @@ pub fn append(signature: &RowBits<'_>, to: &mut Vec<u64>) {
 /// # Panics
 /// If there is none.
 pub fn appended(words: &[u64]) -> RowBits<'_> {
-    let (tag, bits) = (words[0], bytemuck::cast_slice(&words[2..]));
+    let (tag, bits) = (tag_of(words), bytemuck::cast_slice(&words[HEAD..]));
     RowBits {
         tag,
         bits: &bits[..RowShape::of_tag(tag).bytes()],
-        popcount: words[1] as u32,
+        popcount: words[2] as u32,
     }
 }
 
@@ -185,12 +201,12 @@ impl<'a> Packed<'a> {
     }
 
     /// The runs of signatures with this tag.
-    fn runs(&self, tag: u64) -> impl Iterator<Item = ShapeRun<'a>> {
-        let (heads, mut rest) = self.0[2..].split_at(2 * self.0[1] as usize);
+    fn runs(&self, tag: u128) -> impl Iterator<Item = ShapeRun<'a>> {
+        let (heads, mut rest) = self.0[2..].split_at(HEAD * self.0[1] as usize);
         let mut first = 0;
-        heads.chunks_exact(2).filter_map(move |head| {
-            let rows = head[1] as usize;
-            let (words, after) = rest.split_at(rows * stride(head[0]));
+        heads.chunks_exact(HEAD).filter_map(move |head| {
+            let (of_run, rows) = (tag_of(head), head[2] as usize);
+            let (words, after) = rest.split_at(rows * stride(of_run));
             let (popcounts, after) = after.split_at(rows.div_ceil(2));
             rest = after;
             let run = ShapeRun {
@@ -199,7 +215,7 @@ impl<'a> Packed<'a> {
                 popcounts: &bytemuck::cast_slice(popcounts)[..rows],
             };
             first += rows;
-            (head[0] == tag).then_some(run)
+            (of_run == tag).then_some(run)
         })
     }
 

@@ -90,7 +90,7 @@ impl<'a> ComparedSignature<'a> {
 
     /// Of one that is not empty: the words of its row in an index, of which there are `stride`, in place of those in
     /// `words`. Returns the tag of its shape, and its popcount.
-    pub fn to_words(&self, stride: usize, words: &mut Vec<u64>) -> (u64, u32) {
+    pub fn to_words(&self, stride: usize, words: &mut Vec<u64>) -> (u128, u32) {
         words.clear();
         match self {
             ComparedSignature::Filter(bloom) => {

@@ -16,7 +16,7 @@ use pg::file::SpillVec;
 /// How rows of a tag are laid out: on pages such as an index has.
 ///
 /// Errors: a signature that does not fit such a page.
-fn geometry_of(tag: u64) -> Geometry {
+fn geometry_of(tag: u128) -> Geometry {
     let rows = RowShape::of_tag(tag);
     let bits = rows.bits();
     let laid_out = Geometry::new(PAGE_WORDS, 0, false, false);
@@ -34,13 +34,13 @@ fn geometry_of(tag: u64) -> Geometry {
 
 /// The shape that all signatures of a column have: that of the first one.
 #[derive(Default)]
-pub struct OneShape(Option<(u64, Geometry)>);
+pub struct OneShape(Option<(u128, Geometry)>);
 
 impl OneShape {
     /// The layout of a signature with this tag.
     ///
     /// Errors: one before it has another shape; a signature that does not fit a page.
-    pub fn layout(&mut self, tag: u64) -> Geometry {
+    pub fn layout(&mut self, tag: u128) -> Geometry {
         let (first, geometry) = *self.0.get_or_insert_with(|| (tag, geometry_of(tag)));
         if tag != first {
             raise(&mismatch(tag, first));
@@ -49,7 +49,7 @@ impl OneShape {
     }
 
     /// The tag of all of them, if there are any.
-    pub fn tag(&self) -> Option<u64> {
+    pub fn tag(&self) -> Option<u128> {
         self.0.map(|(tag, _)| tag)
     }
 

@@ -35,7 +35,7 @@ impl Probes {
     pub fn read(
         records: &Records,
         tables: &[IndexedTable],
-        tag: u64,
+        tag: u128,
         memory: usize,
     ) -> Option<(Probes, Sorted)> {
         let new = records.new.as_ref()?;

@@ -5,15 +5,17 @@ pub mod plan;
 
 use base::Error;
 use signature::bits::{popcount, to_words};
-use signature::filter::{Shape, View, VERSION};
+use signature::filter::typmod::declaration;
+use signature::filter::{Shape, View};
 use signature::similarity::Measure;
 use signature::sketch::{self, BitsView, SketchKind, SketchShape};
 use std::fmt;
 
 /// The shape of the rows' signatures, whatever their type is.
 ///
-/// Its tag has eight bytes. Those of a signature are its first ones: format version, k, which is not 0, and the rest of
-/// the shape. Those of the lowest bits of minima are format version, 0, the number of bits, hash family, 0, 0.
+/// Its tag is a number of sixteen bytes. The low eight of a signature are its first ones: format version, k, which is not
+/// 0, and the rest of the shape; the high ones are its id, 0 if it is not keyed. Those of the lowest bits of minima are
+/// format version, 0, the number of bits, hash family, and zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowShape {
     /// Signatures, type `bloom`, compared by their Jaccard similarity.
@@ -25,7 +27,7 @@ pub enum RowShape {
 impl RowShape {
     /// The shape with this tag, which [`RowShape::check`] may find impossible; 0 stands for no rows.
     #[inline]
-    pub fn of_tag(tag: u64) -> RowShape {
+    pub fn of_tag(tag: u128) -> RowShape {
         let [version, k, ..] = tag.to_le_bytes();
         match k == 0 && version == sketch::VERSION {
             true => RowShape::of_tag_without_k(tag),
@@ -35,10 +37,13 @@ impl RowShape {
 
     /// The same where k is 0. It stands apart since a search of a signature tree asks for the shape of each key that it
     /// sees.
-    fn of_tag_without_k(tag: u64) -> RowShape {
-        let [_, _, n @ .., a, b, 0, 0] = tag.to_le_bytes() else {
+    fn of_tag_without_k(tag: u128) -> RowShape {
+        let [_, _, n @ .., a, b, 0, 0] = (tag as u64).to_le_bytes() else {
             return RowShape::Filter(Shape::of_tag(tag));
         };
+        if tag > u128::from(u64::MAX) {
+            return RowShape::Filter(Shape::of_tag(tag));
+        }
         let (n, family) = (u16::from_le_bytes(n), u16::from_le_bytes([a, b]));
         match SketchShape::new(n.into(), family.into()) {
             Ok(shape) => RowShape::Bits(shape),
@@ -47,9 +52,10 @@ impl RowShape {
     }
 
     /// The tag of rows that are the lowest bits of minima.
-    pub fn tag_of_bits(shape: SketchShape) -> u64 {
+    pub fn tag_of_bits(shape: SketchShape) -> u128 {
         let (n, family) = (shape.n().to_le_bytes(), shape.family().to_le_bytes());
-        u64::from_le_bytes([sketch::VERSION, 0, n[0], n[1], family[0], family[1], 0, 0])
+        let bytes = [sketch::VERSION, 0, n[0], n[1], family[0], family[1], 0, 0];
+        u64::from_le_bytes(bytes).into()
     }
 
     /// Bits of a row.
@@ -77,14 +83,14 @@ impl RowShape {
     /// The type of a column that takes rows of this shape only.
     pub fn column_type(self) -> String {
         match self {
-            RowShape::Filter(shape) => format!("bloom{shape}"),
+            RowShape::Filter(shape) => format!("bloom{}", declaration(shape)),
             RowShape::Bits(shape) => format!("minhash_bits{shape}"),
         }
     }
 
     /// The error of rows that cannot be compared.
     #[cold]
-    pub fn mismatch(new: u64, old: u64) -> Error {
+    pub fn mismatch(new: u128, old: u128) -> Error {
         match (RowShape::of_tag(new), RowShape::of_tag(old)) {
             (RowShape::Bits(new), RowShape::Bits(old)) => {
                 SketchShape::mismatch(SketchKind::Bits, new, old)
@@ -94,9 +100,9 @@ impl RowShape {
     }
 
     /// Whether a value can have this tag.
-    pub fn is_possible(tag: u64) -> bool {
+    pub fn is_possible(tag: u128) -> bool {
         match RowShape::of_tag(tag) {
-            RowShape::Filter(shape) => tag as u8 == VERSION && shape.check().is_ok(),
+            RowShape::Filter(shape) => shape.tag() == tag && shape.check().is_ok(),
             RowShape::Bits(_) => true,
         }
     }
@@ -117,7 +123,7 @@ impl fmt::Display for RowShape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RowBits<'a> {
     /// That of [`RowShape`].
-    pub tag: u64,
+    pub tag: u128,
     /// Bit i is in byte i/8 at 2^(i mod 8).
     pub bits: &'a [u8],
     /// Bits that are set, and one more than there are for the empty set of tokens.
@@ -174,11 +180,11 @@ mod tests {
             assert_eq!(i64::from(RowShape::of_tag(tag).bits()), n);
             assert!(RowShape::is_possible(tag));
         }
-        let filter = u64::from_le_bytes([1, 7, 43, 0, 3, 1, 0, 0]);
+        let filter = u64::from_le_bytes([1, 7, 43, 0, 3, 1, 0, 0]).into();
         assert!(matches!(RowShape::of_tag(filter), RowShape::Filter(s) if s.m() == 301));
         assert!(RowShape::is_possible(filter));
         // one segment, which is not taken for an empty mark
-        let one = u64::from_le_bytes([1, 1, 43, 0, 3, 1, 0, 0]);
+        let one = u64::from_le_bytes([1, 1, 43, 0, 3, 1, 0, 0]).into();
         assert_eq!(RowShape::of_tag(one).bits(), 43);
         for wrong in [
             [1, 0, 0, 0, 0, 0, 0, 0],
@@ -187,10 +193,19 @@ mod tests {
             [1, 0, 9, 0, 0, 0, 0, 1],
         ] {
             assert!(
-                !RowShape::is_possible(u64::from_le_bytes(wrong)),
+                !RowShape::is_possible(u64::from_le_bytes(wrong).into()),
                 "{wrong:?}"
             );
         }
         assert_eq!(RowShape::of_tag(0).bits(), 0);
+        // keyed ones are told apart by their ids
+        let keyed = Shape::of_records(1024, 7).unwrap().tag();
+        assert!(RowShape::is_possible(keyed) && keyed != Shape::of_records(1024, 8).unwrap().tag());
+        assert!(
+            matches!(RowShape::of_tag(keyed), RowShape::Filter(s) if (s.m(), s.id()) == (1024, 7))
+        );
+        // an id without its version, and a version without an id
+        assert!(!RowShape::is_possible(filter | 1 << 64));
+        assert!(!RowShape::is_possible(keyed & u128::from(u64::MAX)));
     }
 }

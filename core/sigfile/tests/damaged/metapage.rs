@@ -9,7 +9,7 @@ use sigfile::{Meta, Part, SegmentEntry};
 pub fn full_metapage(page_words: usize) -> Meta {
     let mut meta = Meta::new(page_words, 0x1234_5678_9abc_def0, true, false).unwrap();
     let shape = [1, 7, 43, 0, 3, 1, 0, 0];
-    meta.set_shape(u64::from_le_bytes(shape)).unwrap();
+    meta.set_shape(u64::from_le_bytes(shape).into()).unwrap();
     let segment = |n: u32| SegmentEntry {
         generation: 3 * u64::from(n),
         rows: 1000,

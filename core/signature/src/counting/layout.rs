@@ -31,6 +31,7 @@ pub const TYPE: ShapedType = ShapedType {
     value: "counting filter",
     of_text: "counting_signature()",
     of_tokens: "counting_signature_of_tokens()",
+    has_keyed: false,
 };
 
 /// A counting filter's bytes, checked.
@@ -57,7 +58,7 @@ impl<'a> CountingView<'a> {
         check_version(TYPE.value, TYPE.value, bytes, HEADER)?;
         let bad = |message: String| Error::new(ErrorKind::InvalidBinary, message);
         let (header, counters) = bytes.split_first_chunk().expect("it has a header");
-        let shape = Shape::of_tag(u64::from_le_bytes(*header));
+        let shape = Shape::of_tag(u64::from_le_bytes(*header).into());
         shape
             .check()
             .map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
@@ -89,7 +90,7 @@ impl<'a> CountingView<'a> {
     /// What another counting filter must have in common to be merged with it.
     pub fn shape(&self) -> Shape {
         let tag = self.bytes[..HEADER].try_into().expect("eight bytes");
-        Shape::of_tag(u64::from_le_bytes(tag))
+        Shape::of_tag(u64::from_le_bytes(tag).into())
     }
 
     /// The counters in order, each from 0 to 15.

@@ -2,22 +2,23 @@
 //!
 //! | offset | bytes | content |
 //! |---|---|---|
-//! | 0 | 1 | format version, 1 |
+//! | 0 | 1 | format version: 1, or 2 of keyed signatures |
 //! | 1 | 1 | k, segments |
 //! | 2 | 2 | p, bits of a segment, little-endian |
 //! | 4 | 1 | ngram, symbols of an n-gram; 0 for tokens |
 //! | 5 | 1 | rule set of the normaliser, or of tokens |
-//! | 6 | 1 | hash family: 0 for n-grams, 1 for tokens |
+//! | 6 | 1 | hash family: 0 for n-grams, 1 for tokens, 2 for records and 3 for n-grams or tokens that are keyed |
 //! | 7 | 1 | key id |
 //! | 8 | 4 | popcount, the number of set bits, little-endian |
-//! | 12 | ⌈k·p/8⌉ | the bits, bit i in byte i/8 at 2^(i mod 8); those past k·p are 0 |
+//! | 12 | 8 | of version 2: the id, as a big-endian number, which is not 0 |
+//! | 12 or 20 | ⌈k·p/8⌉ | the bits, bit i in byte i/8 at 2^(i mod 8); those past k·p are 0 |
 //!
-//! The first eight bytes are the shape: two signatures compare when these are equal. Equal
+//! The first eight bytes are the shape: two signatures compare when these are equal, and the ids. Equal
 //! signatures have equal bytes.
 
 use super::shape::Shape;
 use crate::bits::{intersect_bits, popcount};
-use crate::version::{check_version, VERSION};
+use crate::version::{check_version_to, KEYED, VERSION};
 use base::error::shortened;
 use base::error::Text;
 use base::memory::reserve;
@@ -26,8 +27,20 @@ use bitvec::prelude::{BitSlice, Lsb0};
 use bitvec::view::BitView;
 use std::fmt::Write;
 
-/// Bytes in front of the bits.
+/// Bytes in front of the bits, of version 1.
 pub const HEADER: usize = 12;
+
+/// Bytes in front of the bits of a keyed signature.
+pub const KEYED_HEADER: usize = HEADER + size_of::<u64>();
+
+/// Bytes in front of the bits of a shape.
+#[inline]
+pub fn header_of(shape: Shape) -> usize {
+    match shape.is_keyed() {
+        true => KEYED_HEADER,
+        false => HEADER,
+    }
+}
 
 /// Version and shape.
 const TAG: usize = size_of::<u64>();
@@ -47,25 +60,43 @@ impl<'a> View<'a> {
     /// `None` when they are no signature of this format.
     #[inline]
     pub fn stored(bytes: &'a [u8]) -> Option<View<'a>> {
-        if bytes.len() < HEADER || bytes[0] != VERSION {
+        let header = match bytes.first() {
+            Some(&VERSION) => HEADER,
+            Some(&KEYED) => KEYED_HEADER,
+            _ => return None,
+        };
+        if bytes.len() < header {
             return None;
         }
         let view = View { bytes };
         let m = u32::from(bytes[1]) * u32::from(u16::from_le_bytes([bytes[2], bytes[3]]));
-        (bytes.len() - HEADER == m.div_ceil(8) as usize).then_some(view)
+        (bytes.len() - header == m.div_ceil(8) as usize).then_some(view)
     }
 
     /// A view of bytes from anywhere.
     ///
     /// Errors: anything that the table above does not allow.
     pub fn untrusted(bytes: &'a [u8]) -> Result<View<'a>> {
-        check_version("signature", "signature", bytes, HEADER)?;
+        check_version_to(KEYED, "signature", "signature", bytes, HEADER)?;
+        if bytes[0] == KEYED && bytes.len() < KEYED_HEADER {
+            let message = format!("signature of {} bytes is too short", bytes.len());
+            return Err(
+                Error::new(ErrorKind::InvalidBinary, message).detail(format!(
+                    "The header of a keyed one alone has {KEYED_HEADER} bytes."
+                )),
+            );
+        }
         let bad = |message: String| Error::new(ErrorKind::InvalidBinary, message);
         let view = View { bytes };
         let raw = view.shape();
-        raw.check()
-            .map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
-        let (length, wanted) = (bytes.len() - HEADER, raw.bytes());
+        let is_well = raw
+            .check()
+            .and_then(|()| match (bytes[0] == KEYED) == raw.is_keyed() {
+                true => Ok(()),
+                false => Err(Error::invalid("id 0 of a keyed signature")),
+            });
+        is_well.map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
+        let (length, wanted) = (view.bits().len(), raw.bytes());
         if length != wanted {
             return Err(bad(format!(
                 "signature has {length} bytes of bits, not {wanted}"
@@ -99,7 +130,10 @@ impl<'a> View<'a> {
     /// The bits, ⌈m/8⌉ bytes.
     #[inline]
     pub fn bits(&self) -> &'a [u8] {
-        &self.bytes[HEADER..]
+        match self.bytes[0] {
+            VERSION => &self.bytes[HEADER..],
+            _ => &self.bytes[KEYED_HEADER..],
+        }
     }
 
     /// The bits one by one, and behind them those that fill the last byte.
@@ -108,10 +142,17 @@ impl<'a> View<'a> {
         self.bits().view_bits()
     }
 
-    /// Version and shape in one number, equal for signatures that compare.
+    /// Version, shape and id in one number, equal for signatures that compare.
     #[inline]
-    pub fn tag(&self) -> u64 {
-        u64::from_le_bytes(self.bytes[..TAG].try_into().expect("eight bytes"))
+    pub fn tag(&self) -> u128 {
+        let head = u64::from_le_bytes(self.bytes[..TAG].try_into().expect("eight bytes"));
+        match self.bytes[0] {
+            VERSION => u128::from(head),
+            _ => {
+                let id = self.bytes[HEADER..KEYED_HEADER].try_into();
+                u128::from(head) | u128::from(u64::from_be_bytes(id.expect("eight bytes"))) << 64
+            }
+        }
     }
 
     /// What another signature must have in common to be compared.
@@ -181,20 +222,23 @@ pub fn parse_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let wanted = shape.bytes();
     form.check_digits(shape, hex, 2 * wanted)?;
     out.clear();
-    reserve(out, HEADER + wanted)?;
-    out.extend_from_slice(&header(shape, 0));
+    let size = header_of(shape);
+    reserve(out, size + wanted)?;
+    out.resize(size, 0);
+    write_header(shape, 0, out);
     form.read_bytes(hex, |byte| out.push(byte))?;
-    let popcount = popcount(&out[HEADER..]);
+    let popcount = popcount(&out[size..]);
     out[POPCOUNT].copy_from_slice(&popcount.to_le_bytes());
     form.accept(View::untrusted(out))
 }
 
-/// The first [`HEADER`] bytes.
-pub(super) fn header(shape: Shape, popcount: u32) -> [u8; HEADER] {
-    let mut header = [0; HEADER];
-    header[..TAG].copy_from_slice(&shape.to_bytes());
-    header[POPCOUNT].copy_from_slice(&popcount.to_le_bytes());
-    header
+/// Writes the first [`header_of`] bytes.
+pub fn write_header(shape: Shape, popcount: u32, to: &mut [u8]) {
+    to[..TAG].copy_from_slice(&shape.to_bytes());
+    to[POPCOUNT].copy_from_slice(&popcount.to_le_bytes());
+    if shape.is_keyed() {
+        to[HEADER..KEYED_HEADER].copy_from_slice(&shape.id().to_be_bytes());
+    }
 }
 
 // What the text forms of filters have in common: `(k,p,ngram):` and hexadecimal digits behind it.
@@ -209,6 +253,24 @@ pub(crate) fn write_hex(bytes: &[u8], out: &mut String) {
             out.push(char::from_digit(nibble.into(), 16).expect("a nibble"));
         }
     }
+}
+
+/// An id as it is written: sixteen hexadecimal digits, in lower case.
+///
+/// Errors: another text.
+pub fn parse_id(text: &str) -> Result<u64> {
+    let digits = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let id = match text.len() == 16 && text.bytes().all(digits) {
+        true => u64::from_str_radix(text, 16).ok(),
+        false => None,
+    };
+    id.ok_or_else(|| {
+        let text = shortened(text, LONGEST);
+        Error::new(
+            ErrorKind::InvalidText,
+            format!("\"{text}\" is no id of sixteen hexadecimal digits"),
+        )
+    })
 }
 
 /// A text that has a form, or not, and what messages say of that.
@@ -258,15 +320,14 @@ impl<'t> TextForm<'t> {
     pub fn read_shape(&self) -> Result<(Shape, &'t str)> {
         let (head, digits) = self.split()?;
         let number = |digits: &str| self.number(digits);
-        let parts: Vec<&str> = head.splitn(7, ',').map(str::trim).collect();
+        let parts: Vec<&str> = head.splitn(8, ',').map(str::trim).collect();
         let [k, p, ngram, ref rest @ ..] = parts[..] else {
             return Err(self.malformed(self.example));
         };
-        let ngram = number(ngram)?;
-        let shape = Shape::new(number(k)?, number(p)?, ngram)?;
+        let shape = [number(k)?, number(p)?, number(ngram)?];
         let mut variant = [
             ("rules=", 1),
-            ("hash=", Shape::family_of(ngram)),
+            ("hash=", Shape::family_of(shape[2])),
             ("key=", 0),
         ];
         let mut rest = rest.iter().peekable();
@@ -276,10 +337,15 @@ impl<'t> TextForm<'t> {
                 rest.next();
             }
         }
+        let mut id = 0;
+        if let Some(written) = rest.peek().and_then(|part| part.strip_prefix("id=")) {
+            id = parse_id(written).map_err(|e| self.malformed(e.message().to_owned() + "."))?;
+            rest.next();
+        }
         if rest.next().is_some() {
             return Err(self.malformed(self.example));
         }
-        let shape = shape.with_variant(variant[0].1, variant[1].1, variant[2].1)?;
+        let shape = Shape::written(shape, variant.map(|(_, value)| value), id)?;
         Ok((shape, digits))
     }
 

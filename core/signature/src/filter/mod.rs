@@ -18,8 +18,10 @@ mod set_bits;
 mod shape;
 pub mod typmod;
 
-pub use crate::version::{newer_version, VERSION};
-pub use layout::{parse_text, write_text, View, HEADER};
+pub use crate::version::{newer_version, KEYED, VERSION};
+pub use layout::{
+    header_of, parse_id, parse_text, write_header, write_text, View, HEADER, KEYED_HEADER,
+};
 pub(crate) use layout::{write_hex, TextForm};
 pub use query::QueryView;
 pub use rates::{

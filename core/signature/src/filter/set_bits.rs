@@ -1,6 +1,6 @@
 //! Setting bits: from text, from tokens, from positions, by union and intersection.
 
-use super::layout::{header, View, HEADER};
+use super::layout::{header_of, write_header, View};
 use super::shape::{Shape, DATE_BITS};
 use crate::bits::popcount;
 use crate::split_mix::{split_mix, STEP};
@@ -51,7 +51,8 @@ impl Hasher {
         Hasher {
             shape,
             p: Modulus::new(u32::from(shape.p())),
-            p_minus_2: Modulus::new(u32::from(shape.p()) - 2),
+            // Keyed signatures, which nothing is hashed for here, may have segments of one bit.
+            p_minus_2: Modulus::new(u32::from(shape.p().max(3)) - 2),
         }
     }
 
@@ -96,7 +97,7 @@ pub struct Builder<'b> {
 impl<'b> Builder<'b> {
     /// Bytes that a signature of this shape takes.
     pub fn size(shape: Shape) -> usize {
-        HEADER + shape.bytes()
+        header_of(shape) + shape.bytes()
     }
 
     /// An empty signature in `bytes`, which must be [`Builder::size`] long.
@@ -132,8 +133,9 @@ impl<'b> Builder<'b> {
         self.hasher.shape
     }
 
-    pub(crate) fn bits(&mut self) -> &mut [u8] {
-        &mut self.bytes[HEADER..]
+    /// The bits, bit i in byte i/8 at 2^(i mod 8).
+    pub fn bits(&mut self) -> &mut [u8] {
+        &mut self.bytes[header_of(self.hasher.shape)..]
     }
 
     /// Sets the bits of every n-gram of `text`; `tick` is called now and then.
@@ -225,9 +227,9 @@ impl<'b> Builder<'b> {
     }
 
     /// Writes the header: the signature is whole.
-    pub fn finish(self) -> View<'b> {
-        let count = popcount(&self.bytes[HEADER..]);
-        self.bytes[..HEADER].copy_from_slice(&header(self.hasher.shape, count));
+    pub fn finish(mut self) -> View<'b> {
+        let count = popcount(self.bits());
+        write_header(self.hasher.shape, count, self.bytes);
         View::stored(self.bytes).expect("just built")
     }
 }

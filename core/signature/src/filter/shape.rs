@@ -2,18 +2,22 @@
 
 use std::fmt;
 
-use crate::version::VERSION;
+use crate::version::{KEYED, VERSION};
 use base::{Error, Result};
 use text::{self, ngram, tokens};
 
 /// Bits for the 45 tokens of a date at most. With fewer of them unrelated dates share too many.
 pub(super) const DATE_BITS: i64 = 307;
 
-/// Segments, segment length, n-gram length, rule set, hash family and key.
+/// Segments, segment length, n-gram length, rule set, hash family, key and id.
 ///
 /// Ordered by these in turn. Signatures of n-grams have hash family 0, the double hashing of [`super`], and the rule
 /// set of the normaliser ([`text::RULES`]). Signatures of tokens have n-gram length 0, hash family 1, which is
 /// independent positions, and the rule set of tokens ([`tokens::RULES`]). Key 0 is none; others are reserved.
+///
+/// Keyed signatures have an id, which is not 0: eight bytes that secret, schema and hardening decide. Those of hash family
+/// 2 are records by clkhash's rules, one segment of any length; those of family 3 are n-grams, or tokens with n-gram
+/// length 0, of which each segment has a position of its own that a keyed hash gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shape {
     pub(super) k: u8,
@@ -22,6 +26,7 @@ pub struct Shape {
     pub(super) rules: u8,
     pub(super) family: u8,
     pub(super) key: u8,
+    pub(super) id: u64,
 }
 
 impl Shape {
@@ -36,6 +41,12 @@ impl Shape {
     pub const OF_NGRAMS: u8 = 0;
     /// Hash family of signatures of tokens.
     pub const OF_TOKENS: u8 = 1;
+    /// Hash family of records by clkhash's rules.
+    pub const OF_RECORDS: u8 = 2;
+    /// Hash family of keyed signatures of n-grams or tokens.
+    pub const OF_KEYED: u8 = 3;
+    /// Most bits of a signature of hash family 2.
+    pub const MAX_RECORD_BITS: u16 = u16::MAX;
 
     /// The shape (k, p, ngram) under the rules of this version; one of tokens if ngram is 0.
     ///
@@ -79,7 +90,77 @@ impl Shape {
             rules,
             family,
             key: 0,
+            id: 0,
         })
+    }
+
+    /// The shape of records by clkhash's rules: so many bits, and an id.
+    ///
+    /// Errors: no bits, or too many; the id is 0.
+    pub fn of_records(bits: i64, id: u64) -> Result<Shape> {
+        if !(1..=i64::from(Self::MAX_RECORD_BITS)).contains(&bits) {
+            return Err(Error::invalid(format!("length l = {bits} is out of range"))
+                .detail(format!("l goes from 1 to {}.", Self::MAX_RECORD_BITS)));
+        }
+        Shape {
+            k: 1,
+            p: bits as u16,
+            ngram: 0,
+            rules: 1,
+            family: Self::OF_RECORDS,
+            key: 0,
+            id,
+        }
+        .with_id()
+    }
+
+    /// The shape of keyed signatures with the segments and n-grams of this one.
+    ///
+    /// Errors: the id is 0.
+    pub fn keyed(self, id: u64) -> Result<Shape> {
+        let family = Self::OF_KEYED;
+        Shape { family, id, ..self }.with_id()
+    }
+
+    /// Errors: the id is 0.
+    fn with_id(self) -> Result<Shape> {
+        match self.id {
+            0 => Err(Error::invalid("id 0 of a keyed signature")
+                .detail("An id of secret and schema is not 0.")),
+            _ => Ok(self),
+        }
+    }
+
+    /// A shape as it is written: segments, segment length, n-gram length; rule set, hash family and key; the id, 0 for
+    /// none.
+    ///
+    /// Errors: those of [`Shape::new`], [`Shape::of_records`] and [`Shape::with_variant`]; an id without a hash family
+    /// that has one, or the other way round.
+    pub fn written([k, p, ngram]: [i64; 3], variant: [i64; 3], id: u64) -> Result<Shape> {
+        let [rules, family, key] = variant;
+        let known = |shape: Shape| {
+            check_known("rule set", rules, shape.rules.into())?;
+            check_known("key", key, 0)?;
+            Ok(shape)
+        };
+        if family == i64::from(Self::OF_RECORDS) {
+            if (k, ngram) != (1, 0) {
+                return Err(Error::invalid(format!(
+                    "shape ({k},{p},{ngram}) does not go with hash family {family}"
+                ))
+                .detail("Keyed signatures of records have one segment, and n-gram length 0."));
+            }
+            return known(Shape::of_records(p, id)?);
+        }
+        let shape = Shape::new(k, p, ngram)?;
+        if family == i64::from(Self::OF_KEYED) {
+            return known(shape.keyed(id)?);
+        }
+        if id != 0 {
+            return Err(Error::invalid(format!("hash family {family} has no id"))
+                .detail("Keyed signatures, which have one, are of hash family 2 or 3."));
+        }
+        shape.with_variant(rules, family, key)
     }
 
     /// Sets rule set, hash family and key as read from a stored value.
@@ -102,20 +183,9 @@ impl Shape {
             .detail("Signatures of n-grams have hash family 0, those of tokens have hash family 1 and n-gram length \
                 0."));
         }
-        let known = [
-            ("rule set", rules, i64::from(self.rules)),
-            ("hash family", family, i64::from(self.family)),
-            ("key", key, 0),
-        ];
-        for (what, is, wanted) in known {
-            if is != wanted {
-                return Err(Error::invalid(format!(
-                    "{what} {is} is unknown to this version of bloom_ident"
-                ))
-                .detail(format!("This version knows {what} {wanted}."))
-                .hint("Install the version that made the signature, or compute it again."));
-            }
-        }
+        check_known("rule set", rules, self.rules.into())?;
+        check_known("hash family", family, self.family.into())?;
+        check_known("key", key, 0)?;
         Ok(self)
     }
 
@@ -127,10 +197,11 @@ impl Shape {
         }
     }
 
-    /// That its signatures are made of n-grams.
+    /// That its signatures are made of n-grams, by hashes that everybody can compute.
     ///
-    /// Errors: they are made of tokens.
+    /// Errors: they are made of tokens, or keyed.
     pub fn check_of_ngrams(&self) -> Result<()> {
+        self.check_unkeyed()?;
         match self.family {
             Self::OF_TOKENS => Err(Error::data_exception(format!(
                 "signature of shape {self} is one of tokens, not of a text"
@@ -141,10 +212,11 @@ impl Shape {
         }
     }
 
-    /// That its signatures are made of tokens.
+    /// That its signatures are made of tokens, by hashes that everybody can compute.
     ///
-    /// Errors: they are made of n-grams.
+    /// Errors: they are made of n-grams, or keyed.
     pub fn check_of_tokens(&self) -> Result<()> {
+        self.check_unkeyed()?;
         match self.family {
             Self::OF_TOKENS => Ok(()),
             _ => Err(Error::data_exception(format!(
@@ -155,10 +227,34 @@ impl Shape {
         }
     }
 
-    /// The shape in the first eight bytes of a signature, whatever they are.
-    pub fn of_tag(tag: u64) -> Shape {
-        let [_, k, p0, p1, ngram, rules, family, key] = tag.to_le_bytes();
+    /// Errors: its signatures are keyed.
+    pub fn check_unkeyed(&self) -> Result<()> {
+        match self.is_keyed() {
+            true => Err(
+                Error::data_exception(format!("signature of shape {self} is keyed")).detail(
+                    "Which bits a text sets, and how many, only those know who have the secret.",
+                ),
+            ),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether its signatures are keyed.
+    pub fn is_keyed(&self) -> bool {
+        self.id != 0
+    }
+
+    /// What secret, schema and hardening decide; 0 for none.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The shape in the first eight bytes of a signature and its id, whatever they are: the tag is the first ones, and the
+    /// id above them.
+    pub fn of_tag(tag: u128) -> Shape {
+        let [_, k, p0, p1, ngram, rules, family, key] = (tag as u64).to_le_bytes();
         Shape {
+            id: (tag >> 64) as u64,
             k,
             p: u16::from_le_bytes([p0, p1]),
             ngram,
@@ -172,16 +268,22 @@ impl Shape {
     pub(crate) fn to_bytes(self) -> [u8; 8] {
         let [p0, p1] = self.p.to_le_bytes();
         let Shape { k, ngram, .. } = self;
-        [VERSION, k, p0, p1, ngram, self.rules, self.family, self.key]
+        let version = if self.is_keyed() { KEYED } else { VERSION };
+        [version, k, p0, p1, ngram, self.rules, self.family, self.key]
+    }
+
+    /// Version, shape and id in one number: see [`Shape::of_tag`].
+    pub fn tag(self) -> u128 {
+        u128::from(u64::from_le_bytes(self.to_bytes())) | u128::from(self.id) << 64
     }
 
     /// Whether signatures can have it, which is to be asked where it was read.
     ///
-    /// Errors: those of [`Shape::new`] and [`Shape::with_variant`].
+    /// Errors: those of [`Shape::written`].
     pub fn check(&self) -> Result<()> {
-        Shape::new(self.k.into(), self.p.into(), self.ngram.into())?
-            .with_variant(self.rules.into(), self.family.into(), self.key.into())
-            .map(|_| ())
+        let shape = [self.k.into(), self.p.into(), self.ngram.into()];
+        let variant = [self.rules, self.family, self.key].map(i64::from);
+        Shape::written(shape, variant, self.id).map(|_| ())
     }
 
     /// Segments.
@@ -233,6 +335,12 @@ impl Shape {
     #[cold]
     pub fn mismatch(a: Shape, b: Shape) -> Error {
         let different = Error::data_exception(format!("different signature shapes {a} and {b}"));
+        if a.is_keyed() || b.is_keyed() {
+            return different
+                .detail("Keyed signatures compare only with those of the same secret, schema and hardening, which the id \
+                    tells.")
+                .hint("Compute both with the same secret and schema.");
+        }
         if a.is_of_dates() || b.is_of_dates() {
             return different
                 .detail("Signatures of dates compare only with their like.")
@@ -267,7 +375,22 @@ impl fmt::Display for Shape {
         if self.key != 0 {
             write!(f, ",key={}", self.key)?;
         }
+        if self.id != 0 {
+            write!(f, ",id={:016x}", self.id)?;
+        }
         f.write_str(")")
+    }
+}
+
+/// Errors: this version knows another one.
+fn check_known(what: &str, is: i64, wanted: i64) -> Result<()> {
+    match is == wanted {
+        true => Ok(()),
+        false => Err(Error::invalid(format!(
+            "{what} {is} is unknown to this version of bloom_ident"
+        ))
+        .detail(format!("This version knows {what} {wanted}."))
+        .hint("Install the version that made the signature, or compute it again.")),
     }
 }
 

@@ -1,64 +1,141 @@
 //! The type modifier `bloom(k,p,q)`, or that of another type with shapes: a column of one shape. With q = 0 it is one
-//! of tokens, and that says the hash family.
+//! of tokens, and that says the hash family. `bloom(clk,l)` is a column of keyed records of l bits, and
+//! `bloom(keyed,k,p,q)` one of keyed n-grams or tokens, of whatever ids: those have more bits than a modifier.
 //!
-//! Packed as (k−1) in 6 bits, p in 13, q in 4; negative is none.
+//! Packed in 31 bits, negative is none; from the highest on: 1 bit of zero, 3 bits of what it is (0, 1 of records, 2 of
+//! keyed n-grams or tokens), 4 bits of the rule set, counted from 0, and 23 bits: (k−1) in 6, p in 13, q in 4, or l.
 
 use super::shape::Shape;
 use base::{Error, Result};
 
-/// The modifier that asks for this shape's k, p and n-gram length.
-pub fn pack(shape: Shape) -> i32 {
-    i32::from(shape.k() - 1) << 17 | i32::from(shape.p()) << 4 | i32::from(shape.ngram())
+/// What a modifier asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Declared {
+    /// This shape.
+    Shape(Shape),
+    /// Keyed signatures with the segments and n-grams of this shape.
+    Keyed(Shape),
+    /// Keyed records of so many bits.
+    Records(u16),
 }
 
-/// The shape that a modifier asks for; `None` for none.
+/// Where it stands what a modifier is, and its bits.
+const KIND: u32 = 27;
+const KINDS: i32 = 15;
+const RECORDS: i32 = 1;
+const KEYED: i32 = 2;
+
+/// Bits of shape and rule set.
+const REST: i32 = (1 << KIND) - 1;
+
+/// The modifier that asks for this.
+pub fn pack(declared: Declared) -> i32 {
+    let of_shape = |shape: Shape| {
+        i32::from(shape.k() - 1) << 17 | i32::from(shape.p()) << 4 | i32::from(shape.ngram())
+    };
+    match declared {
+        Declared::Shape(shape) => of_shape(shape),
+        Declared::Keyed(shape) => KEYED << KIND | of_shape(shape),
+        Declared::Records(bits) => RECORDS << KIND | i32::from(bits),
+    }
+}
+
+/// What a modifier asks for; `None` for none.
 ///
-/// Errors: a modifier that no shape has.
-pub fn unpack(typmod: i32) -> Result<Option<Shape>> {
+/// Errors: a modifier that no declaration gives.
+pub fn unpack(typmod: i32) -> Result<Option<Declared>> {
     if typmod < 0 {
         return Ok(None);
     }
-    let typmod = i64::from(typmod);
-    Shape::new((typmod >> 17) + 1, typmod >> 4 & 0x1fff, typmod & 15).map(Some)
+    let (kind, rest) = (typmod >> KIND & KINDS, i64::from(typmod & REST));
+    let shape = || Shape::new((rest >> 17) + 1, rest >> 4 & 0x1fff, rest & 15);
+    let declared = match kind {
+        0 => Declared::Shape(shape()?),
+        KEYED => Declared::Keyed(shape()?),
+        RECORDS => Declared::Records(Shape::of_records(rest, ANY)?.p()),
+        _ => {
+            return Err(Error::invalid(format!("type modifier {typmod} is unknown"))
+                .hint("Install the version that made the column."))
+        }
+    };
+    Ok(Some(declared))
 }
 
-/// The shape that a declaration asks for, of a type, by what stands between the parentheses behind its name.
+/// Any id, since a modifier has none.
+const ANY: u64 = 1;
+
+/// The shape that a modifier asks for, of unkeyed values; `None` for none.
 ///
-/// Errors: not three of them; no number; no shape.
-pub fn parse(of: &ShapedType, written: &[impl AsRef<str>]) -> Result<Shape> {
-    let of = of.name;
-    let [k, p, ngram] = written else {
-        return Err(Error::invalid(format!(
-            "type {of} takes 3 modifiers, not {}",
-            written.len()
+/// Errors: a modifier that no declaration gives; one of keyed signatures, whose ids it does not say.
+pub fn shape_of(typmod: i32) -> Result<Option<Shape>> {
+    match unpack(typmod)? {
+        None => Ok(None),
+        Some(Declared::Shape(shape)) => Ok(Some(shape)),
+        Some(_) => Err(Error::invalid(format!(
+            "type modifier {} is one of keyed signatures",
+            show(typmod)
         ))
-        .hint(format!("Write {of}(k,p,q): segments, bits of a segment, n-gram length, as bloom_plan() gives them; \
-            n-gram length 0 is for tokens.")));
-    };
+        .detail("It does not say by what secret and schema they are made.")),
+    }
+}
+
+/// What a declaration asks for, of a type, by what stands between the parentheses behind its name.
+///
+/// Errors: another number of parts; no number; no shape.
+pub fn parse(of: &ShapedType, written: &[impl AsRef<str>]) -> Result<Declared> {
+    let written: Vec<&str> = written.iter().map(|part| part.as_ref().trim()).collect();
+    let name = of.name;
     let number = |written: &str| {
-        let number = written.trim().parse();
+        let number = written.parse();
         number.map_err(|_| {
-            Error::invalid(format!("invalid type modifier \"{written}\" for type {of}"))
+            Error::invalid(format!(
+                "invalid type modifier \"{written}\" for type {name}"
+            ))
         })
     };
-    Shape::new(
-        number(k.as_ref())?,
-        number(p.as_ref())?,
-        number(ngram.as_ref())?,
-    )
+    let shape = |[k, p, ngram]: [&str; 3]| Shape::new(number(k)?, number(p)?, number(ngram)?);
+    match (of.has_keyed, &written[..]) {
+        (_, &[k, p, ngram]) => shape([k, p, ngram]).map(Declared::Shape),
+        (true, &["clk", bits]) => Ok(Declared::Records(Shape::of_records(number(bits)?, ANY)?.p())),
+        (true, &["keyed", k, p, ngram]) => shape([k, p, ngram]).map(Declared::Keyed),
+        _ => Err(Error::invalid(format!(
+            "type {name} takes 3 modifiers, not {}",
+            written.len()
+        ))
+        .hint(format!("Write {name}(k,p,q): segments, bits of a segment, n-gram length, as bloom_plan() gives them; \
+            n-gram length 0 is for tokens.{}", if of.has_keyed {
+            " Keyed records of l bits are bloom(clk,l)."
+        } else {
+            ""
+        }))),
+    }
 }
 
 /// A modifier as it stands behind the type's name. One that no declaration gives has a form too: it must not keep
 /// anybody from looking at its table.
 pub fn show(typmod: i32) -> String {
     match unpack(typmod) {
-        Ok(shape) => shape.map_or(String::new(), declared),
+        Ok(declared) => declared.map_or(String::new(), shown),
         Err(_) => format!("({typmod})"),
     }
 }
 
-fn declared(shape: Shape) -> String {
-    format!("({},{},{})", shape.k(), shape.p(), shape.ngram())
+/// What a column is to be declared as for signatures of a shape.
+pub fn declaration(shape: Shape) -> String {
+    shown(match shape.family() {
+        Shape::OF_RECORDS => Declared::Records(shape.p()),
+        Shape::OF_KEYED => Declared::Keyed(shape),
+        _ => Declared::Shape(shape),
+    })
+}
+
+fn shown(declared: Declared) -> String {
+    let of = |shape: Shape| format!("{},{},{}", shape.k(), shape.p(), shape.ngram());
+    match declared {
+        Declared::Shape(shape) => format!("({})", of(shape)),
+        Declared::Keyed(shape) => format!("(keyed,{})", of(shape)),
+        Declared::Records(bits) => format!("(clk,{bits})"),
+    }
 }
 
 /// What a type with shapes calls its values, for messages.
@@ -71,6 +148,8 @@ pub struct ShapedType {
     pub of_text: &'static str,
     /// The function that makes values of tokens.
     pub of_tokens: &'static str,
+    /// Whether there are keyed ones.
+    pub has_keyed: bool,
 }
 
 /// Signatures.
@@ -79,22 +158,49 @@ pub const BLOOM: ShapedType = ShapedType {
     value: "signature",
     of_text: "bloom_signature()",
     of_tokens: "bloom_signature_of_tokens()",
+    has_keyed: true,
 };
 
 /// Compares a value's shape with the one that a modifier asks for.
 ///
 /// Errors: another one; a modifier that no shape has.
 pub fn enforce(of: &ShapedType, typmod: i32, is: Shape) -> Result<()> {
-    match unpack(typmod)? {
-        Some(wanted) if wanted != is => Err(Error::data_exception(format!("{} has shape {is}, not {wanted}", of.value),
-        )
-        .detail(format!("The column or cast is declared as {}{}.", of.name, declared(wanted)))
-        .hint(match wanted.family() {
-            Shape::OF_TOKENS => format!("Give {} other arguments; bloom_plan(max_tokens, 0, fpr) shows the shape \
-                that they give.", of.of_tokens),
-            _ => format!("Give {} other arguments; bloom_plan(max_chars, ngram, fpr) shows the shape that they \
-                give.", of.of_text),
-        })),
-        _ => Ok(()),
+    let Some(declared) = unpack(typmod)? else {
+        return Ok(());
+    };
+    let parts = |shape: Shape| (shape.k(), shape.p(), shape.ngram(), shape.rules());
+    let (is_well, hint) = match declared {
+        Declared::Shape(wanted) if wanted.family() == Shape::OF_TOKENS => (
+            wanted == is,
+            format!("Give {} other arguments; bloom_plan(max_tokens, 0, fpr) shows the shape that they give.", of.of_tokens),
+        ),
+        Declared::Shape(wanted) => (
+            wanted == is,
+            format!("Give {} other arguments; bloom_plan(max_chars, ngram, fpr) shows the shape that they give.", of.of_text),
+        ),
+        Declared::Keyed(wanted) => (
+            is.family() == Shape::OF_KEYED && parts(is) == parts(wanted),
+            "Make keyed signatures of this shape.".to_owned(),
+        ),
+        Declared::Records(bits) => (
+            is.family() == Shape::OF_RECORDS && is.p() == bits,
+            format!("Make records by a schema whose \"l\" is {bits}."),
+        ),
+    };
+    if is_well {
+        return Ok(());
     }
+    let wanted = shown(declared);
+    let written = match declared {
+        Declared::Shape(shape) => shape.to_string(),
+        _ => wanted.clone(),
+    };
+    Err(
+        Error::data_exception(format!("{} has shape {is}, not {written}", of.value))
+            .detail(format!(
+                "The column or cast is declared as {}{wanted}.",
+                of.name
+            ))
+            .hint(hint),
+    )
 }
