@@ -250,6 +250,88 @@ SELECT pg_catalog.pg_extension_config_dump('ident_abbreviations', '');
 GRANT SELECT ON ident_abbreviations TO PUBLIC;
 -- The table stays with the superuser: triggers of another owner would run as whoever writes.
 GRANT SELECT, INSERT, UPDATE, DELETE ON ident_abbreviations TO @extowner@ WITH GRANT OPTION;
+-- Keyed signatures: secrets, and records that are encoded by them.
+CREATE TABLE bloom_secrets (
+    name name PRIMARY KEY,
+    check_value text NOT NULL,
+    created timestamptz NOT NULL
+);
+COMMENT ON TABLE bloom_secrets IS
+    'names of secrets, and values by which two are told apart; a dump has these, and neither secrets nor rights to them';
+SELECT pg_catalog.pg_extension_config_dump('bloom_secrets', '');
+GRANT SELECT ON bloom_secrets TO PUBLIC;
+-- For whoever restores a dump: no rights depend on what is there.
+GRANT INSERT, DELETE ON bloom_secrets TO @extowner@;
+CREATE TABLE bloom_secret_values (
+    name name PRIMARY KEY,
+    uses bigint NOT NULL,
+    owner regrole NOT NULL,
+    secret bytea NOT NULL
+);
+-- No copy of a secret in pg_statistic.
+ALTER TABLE bloom_secret_values ALTER secret SET STATISTICS 0;
+COMMENT ON TABLE bloom_secret_values IS
+    'secrets, their owners, and how often they were used; read and written by functions only, and no dump has them';
+CREATE TABLE bloom_secret_grants (
+    name name NOT NULL,
+    role regrole NOT NULL,
+    PRIMARY KEY (name, role)
+);
+COMMENT ON TABLE bloom_secret_grants IS
+    'roles that may encode by secrets of others; written by bloom_secret_grant and bloom_secret_revoke';
+REVOKE ALL ON bloom_secret_values, bloom_secret_grants FROM PUBLIC;
+CREATE FUNCTION bloom_secret_create(name name) RETURNS text
+    VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_secret_create_wrapper';
+COMMENT ON FUNCTION bloom_secret_create(name) IS
+    'makes a secret of 32 random bytes, which the caller owns; gives its check value';
+CREATE FUNCTION bloom_secret_import(name name, secret text) RETURNS text
+    VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_secret_import_text_wrapper';
+COMMENT ON FUNCTION bloom_secret_import(name, text) IS
+    'brings a secret here, the bytes of a text in UTF-8; gives its check value';
+CREATE FUNCTION bloom_secret_import(name name, secret bytea) RETURNS text
+    VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_secret_import_bytes_wrapper';
+COMMENT ON FUNCTION bloom_secret_import(name, bytea) IS
+    'brings a secret here; gives its check value';
+CREATE FUNCTION bloom_secret_import(name name, large_object oid) RETURNS text
+    VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_secret_import_large_object_wrapper';
+COMMENT ON FUNCTION bloom_secret_import(name, oid) IS
+    'brings a secret here from a large object, which is removed, so that no statement has it; gives its check value';
+CREATE FUNCTION bloom_secret_export(name name) RETURNS bytea
+    STABLE STRICT PARALLEL RESTRICTED LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_secret_export_wrapper';
+COMMENT ON FUNCTION bloom_secret_export(name) IS
+    'a secret, for its owner';
+CREATE FUNCTION bloom_secret_drop(name name) RETURNS void
+    VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_secret_drop_wrapper';
+COMMENT ON FUNCTION bloom_secret_drop(name) IS
+    'removes a secret, and the rights to it';
+CREATE FUNCTION bloom_secret_grant(name name, role regrole) RETURNS void
+    VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_secret_grant_wrapper';
+COMMENT ON FUNCTION bloom_secret_grant(name, regrole) IS
+    'lets a role encode by a secret, and so find out what others have encoded';
+CREATE FUNCTION bloom_secret_revoke(name name, role regrole) RETURNS void
+    VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_secret_revoke_wrapper';
+COMMENT ON FUNCTION bloom_secret_revoke(name, regrole) IS
+    'takes back what bloom_secret_grant has given';
+CREATE FUNCTION bloom_clk(record jsonb, schema jsonb, secret name) RETURNS bloom
+    STABLE STRICT PARALLEL RESTRICTED COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_wrapper';
+COMMENT ON FUNCTION bloom_clk(jsonb, jsonb, name) IS
+    'keyed signature of a record by a linkage schema of clkhash, bit for bit, and a secret';
+CREATE FUNCTION bloom_clk_id(schema jsonb, secret name) RETURNS text
+    STABLE STRICT PARALLEL RESTRICTED LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_id_wrapper';
+COMMENT ON FUNCTION bloom_clk_id(jsonb, name) IS
+    'id of the keyed signatures that a linkage schema and a secret give, the same on each server';
+CREATE FUNCTION bloom_id(signature bloom) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_id_wrapper';
+COMMENT ON FUNCTION bloom_id(bloom) IS
+    'id of a keyed signature, which secret and schema decide; NULL for one that is not keyed';
+CREATE FUNCTION bloom_clk_base64(signature bloom) RETURNS text
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_base64_wrapper';
+COMMENT ON FUNCTION bloom_clk_base64(bloom) IS
+    'bits of a signature in base64, as clkhash and anonlink write them';
+CREATE FUNCTION bloom_clk_from_base64(text text, id text, bits integer DEFAULT NULL) RETURNS bloom
+    IMMUTABLE PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_from_base64_wrapper';
+COMMENT ON FUNCTION bloom_clk_from_base64(text, text, integer) IS
+    'keyed signature of its base64 form and the id of its secret and schema; of eight bits a byte if nobody says otherwise';
 CREATE FUNCTION ident_phonetic(text text, algorithm text) RETURNS text[]
     IMMUTABLE STRICT PARALLEL SAFE COST 100 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_phonetic_wrapper';
 COMMENT ON FUNCTION ident_phonetic(text, text) IS

@@ -13,3 +13,5 @@ mod rates;
 mod signature;
 mod similarity;
 mod tokens;
+
+pub use own_abbreviations::own_table;

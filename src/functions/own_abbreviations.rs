@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::rc::Rc;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
@@ -73,40 +73,47 @@ pg::session_state! {
         bytes |last| last.borrow().as_ref().map_or(0, |_| size_of::<OwnEntries>());
 }
 
+/// A table of the extension that a function belongs to, in the schema of that function, whatever the search_path is.
+///
+/// Errors: there is none of this extension (42P01).
+pub fn own_table(function: pg_sys::Oid, name: &CStr) -> pg_sys::Oid {
+    // SAFETY: look-ups in the catalogs, by a C string and OIDs.
+    let table =
+        unsafe { pg_sys::get_relname_relid(name.as_ptr(), pg_sys::get_func_namespace(function)) };
+    let extension = |class, oid| {
+        // SAFETY: a look-up in the catalog.
+        unsafe { pg_sys::getExtensionOfObject(class, oid) }
+    };
+    if table != pg_sys::InvalidOid
+        && extension(pg_sys::RelationRelationId, table)
+            == extension(pg_sys::ProcedureRelationId, function)
+    {
+        return table;
+    }
+    let message = format!(
+        "table {} of bloom_ident does not exist",
+        readable(catalog::quoted_name(&catalog::schema_of_function(function), name).to_bytes())
+    );
+    raise(
+        &sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
+            .detail("Functions look for tables of the extension where they are themselves.")
+            .hint("Move all of them to one schema by ALTER EXTENSION bloom_ident SET SCHEMA."),
+    )
+}
+
 impl OwnEntries {
     /// The table in the schema of `function`, whatever the search_path is.
     ///
     /// Errors: there is none of this extension (42P01).
     fn beside(function: pg_sys::Oid) -> Rc<OwnEntries> {
         let name = c"ident_abbreviations";
-        // SAFETY: look-ups in the catalogs, by a C string and OIDs.
-        let table = unsafe {
-            pg_sys::get_relname_relid(name.as_ptr(), pg_sys::get_func_namespace(function))
-        };
-        let schema = catalog::schema_of_function(function);
+        let (table, schema) = (
+            own_table(function, name),
+            catalog::schema_of_function(function),
+        );
         let is_it = |last: &&Rc<OwnEntries>| last.table == table && last.schema == schema;
         if let Some(last) = LAST.with_borrow(|last| last.as_ref().filter(is_it).cloned()) {
             return last;
-        }
-        let extension = |class, oid| {
-            // SAFETY: a look-up in the catalog.
-            unsafe { pg_sys::getExtensionOfObject(class, oid) }
-        };
-        if table == pg_sys::InvalidOid
-            || extension(pg_sys::RelationRelationId, table)
-                != extension(pg_sys::ProcedureRelationId, function)
-        {
-            let message = format!(
-                "table {} of bloom_ident does not exist",
-                readable(catalog::quoted_name(&schema, name).to_bytes())
-            );
-            raise(
-                &sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_TABLE, message)
-                    .detail("bloom_sign looks for its entries where it is itself.")
-                    .hint(
-                        "Move all of them to one schema by ALTER EXTENSION bloom_ident SET SCHEMA.",
-                    ),
-            );
         }
         let entries = Sql::new("").name_in(&schema, name);
         let of_language = sql!(

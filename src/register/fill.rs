@@ -4,12 +4,12 @@ use std::ffi::CStr;
 
 use pgrx::{pg_sys, IntoDatum};
 
-use super::key_table::KeyWriter;
 use super::stored::Register;
 use super::texts::RowTexts;
 use pg::budget::Budget;
 use pg::error::{raise, sql_error};
 use pg::file::{ByteStrings, RecordSort};
+use pg::key_table::KeyWriter;
 use pg::message::words;
 use pg::progress;
 use pg::session::acting_user::{as_owner, owned_throughout};

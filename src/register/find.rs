@@ -8,7 +8,6 @@ use linkage::model::{ReadyRecord, Score};
 use pgrx::PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE;
 use pgrx::{pg_sys, IntoDatum};
 
-use super::key_table::KeyReader;
 use super::stored::Register;
 use super::texts::RecordTexts;
 use crate::models::{min_probability, object_of, reading_fields, record};
@@ -17,6 +16,7 @@ use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::place::place;
 use pg::function::rows::{text_datum, ResultRows};
+use pg::key_table::KeyReader;
 use pg::message::words;
 use pg::session::{QueryRow, SavedPlan, Session};
 use pg::snapshot::ScanSnapshot;

@@ -2,7 +2,7 @@
 //!
 //! - [`create`]: `bloom_register_create` and `bloom_register_drop`. [`fill`]: all keys of a table, and which blocks are
 //!   closed.
-//! - [`stored`]: a register as its tables say, and ready for use. [`key_table`]: rows by a key, without the
+//! - [`stored`]: a register as its tables say, and ready for use. [`pg::key_table`]: rows by a key, without the
 //!   executor. [`key_type`]: values of the key.
 //! - [`row`]: the row of a register. [`options`]: those of its creation.
 //! - [`texts`]: the values of a row as the model reads them.
@@ -22,7 +22,6 @@ mod entities;
 mod fill;
 mod find;
 mod ignored;
-mod key_table;
 mod key_type;
 mod logged;
 mod options;

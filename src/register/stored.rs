@@ -15,7 +15,6 @@ use pgrx::PgSqlErrorCode::{
 };
 
 use super::entities::{EntityTable, Settings};
-use super::key_table::{index_on, types_of_columns, KeyReader, KeyTable};
 use super::key_type::KeyType;
 use super::options::Options;
 use super::prefix::{self, Names};
@@ -28,6 +27,7 @@ use crate::pairs::records::RecordColumn;
 use pg::catalog;
 use pg::catalog::changes::{self, Watch};
 use pg::error::{raise, sql_error, OrRaise};
+use pg::key_table::{index_on, types_of_columns, KeyReader, KeyTable};
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::SavedPlan;

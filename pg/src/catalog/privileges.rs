@@ -1,11 +1,25 @@
 //! Who may do what with a relation.
 
+use std::ffi::{CStr, CString};
+
 use pgrx::pg_sys;
 
 /// The user whose privileges count now.
 pub fn current_user() -> pg_sys::Oid {
     // SAFETY: a variable of the session, which is set in a transaction.
     unsafe { pg_sys::GetUserId() }
+}
+
+/// The name of a role; its OID if there is none.
+pub fn role(oid: pg_sys::Oid) -> CString {
+    // SAFETY: a look-up in the catalog, which gives NULL or a new string.
+    unsafe {
+        let name = pg_sys::GetUserNameFromId(oid, true);
+        match name.is_null() {
+            true => CString::new(oid.to_u32().to_string()).expect("digits"),
+            false => CStr::from_ptr(name).to_owned(),
+        }
+    }
 }
 
 /// Whether the user owns the relation, by a role or as a superuser.

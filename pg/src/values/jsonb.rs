@@ -83,6 +83,16 @@ impl<'a> JsonObject<'a> {
     ///
     /// Errors: the database's encoding does not say what its characters are.
     pub fn member(&self, name: &[u8]) -> std::result::Result<Option<Cow<'_, str>>, NoScalar> {
+        self.value_of(name).map(Option::flatten)
+    }
+
+    /// The same, and `None` for no such member, but the inner one for `null`.
+    ///
+    /// Errors: as above.
+    pub fn value_of(
+        &self,
+        name: &[u8],
+    ) -> std::result::Result<Option<Option<Cow<'_, str>>>, NoScalar> {
         use pg_sys::jbvType;
         let json: *mut pg_sys::Jsonb = self.0.pointer().cast();
         let mut room = std::mem::MaybeUninit::<pg_sys::JsonbValue>::zeroed();
@@ -98,7 +108,7 @@ impl<'a> JsonObject<'a> {
             let Some(member) = found.as_ref() else {
                 return Ok(None);
             };
-            Ok(match member.type_ {
+            Ok(Some(match member.type_ {
                 jbvType::jbvNull => None,
                 jbvType::jbvString => {
                     let text = member.val.string;
@@ -119,7 +129,7 @@ impl<'a> JsonObject<'a> {
                     false => "false",
                 })),
                 _ => return Err(NoScalar),
-            })
+            }))
         }
     }
 }

@@ -8,13 +8,13 @@ use linkage::clusters::succession::{succession, Successor, NOWHERE};
 use linkage::clusters::{decided, Bounds, Decision, Links, OnConflict, Pair, Verdict};
 use pgrx::pg_sys;
 
-use super::super::key_table::KeyReader;
 use super::super::stored::Register;
 use super::neighbours::{Near, Neighbours};
 use super::table::EntityTable;
 use crate::clusters::Grouping;
 use pg::budget::push;
 use pg::check_for_interrupts;
+use pg::key_table::KeyReader;
 use pg::message::words;
 use pg::snapshot::ScanSnapshot;
 

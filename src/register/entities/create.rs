@@ -15,7 +15,6 @@ use super::super::create::{
     suffixed,
 };
 use super::super::fill::without_row_security;
-use super::super::key_table::{KeyWriter, TOGETHER};
 use super::super::row::{settings_of, tables_of};
 use super::super::stored::Register;
 use super::component::{Component, EntityReader, Reach};
@@ -28,6 +27,7 @@ use crate::pairs::decisions::DecisionTable;
 use pg::budget::Budget;
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
+use pg::key_table::{KeyWriter, TOGETHER};
 use pg::memory::{in_scratch, Scratch};
 use pg::message::words;
 use pg::relation::OpenRelation;

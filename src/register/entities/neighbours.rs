@@ -9,11 +9,11 @@ use base::Result;
 use linkage::model::{ReadyRecord, Score};
 use pgrx::pg_sys;
 
-use super::super::key_table::{FoundRow, KeyReader};
 use super::super::stored::Register;
 use super::super::texts::RecordTexts;
 use super::known_pairs;
 use pg::error::OrRaise;
+use pg::key_table::{FoundRow, KeyReader};
 use pg::snapshot::{dirty, now, ScanSnapshot};
 
 /// A record that is ready to be compared, and its keys in the register.

@@ -5,7 +5,6 @@ use linkage::clusters::succession::NOWHERE;
 use pgrx::pg_sys;
 
 use super::super::fill::by_owner;
-use super::super::key_table::KeyWriter;
 use super::super::stored::Register;
 use super::component::{Component, EntityReader, Other, Reach};
 use super::known_pairs;
@@ -14,6 +13,7 @@ use super::table::EntityTable;
 use super::turn::{await_others, join, Entering};
 use crate::clusters::Method;
 use pg::function::rows::text_datum;
+use pg::key_table::KeyWriter;
 use pg::row::Row;
 use pg::snapshot::now;
 use pg::sql;

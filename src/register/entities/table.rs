@@ -7,11 +7,11 @@ use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::{ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_UNDEFINED_TABLE};
 use serde::{Deserialize, Serialize};
 
-use super::super::key_table::{types_of_columns, KeyTable};
 use super::super::stored::{check_plain, Register};
 use crate::clusters::Method;
 use crate::pairs::decisions::DecisionTable;
 use pg::error::sql_error;
+use pg::key_table::{types_of_columns, KeyTable};
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::snapshot::now;

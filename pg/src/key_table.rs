@@ -123,7 +123,9 @@ impl KeyTable {
         raise(
             &sql_error(
                 ERRCODE_INVALID_OBJECT_DEFINITION,
-                words!("table \"{name}\" has no index on \"{column}\", which a register needs"),
+                words!(
+                    "table \"{name}\" has no index on \"{column}\", by which its rows are found"
+                ),
             )
             .hint(words!("CREATE INDEX ON {quoted} ({column})")),
         )
@@ -185,7 +187,7 @@ impl KeyTable {
                 words!("table \"{name}\" is not as it was made"),
             )
             .detail(detail)
-            .hint("Undo what was changed, or drop what it belongs to by bloom_entities_drop() or bloom_register_drop(), and make it anew."),
+            .hint("Undo what was changed, or drop what it belongs to (a register, a table of entities) and make it anew."),
         )
     }
 }

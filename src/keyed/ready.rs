@@ -1,0 +1,191 @@
+//! What a session remembers of a secret and a schema: keys, and the bits of tokens.
+
+use std::cell::RefCell;
+use std::ffi::CString;
+
+use base::{Error, Result};
+use clk::{Encoder, Schema};
+use pg::catalog::privileges::{current_user, role};
+use pg::error::{raise, OrRaise};
+use pg::message::words;
+use pg::values::text::to_database;
+use pgrx::{pg_sys, PgLogLevel};
+use signature::filter::Shape;
+
+use super::secrets::KnownSecret;
+use super::tables::SecretTables;
+use super::uses::CountedUses;
+use pg::error::{sql_error, Tell};
+
+/// Bytes that an encoder may use to remember tokens.
+const MEMORY: usize = 1 << 20;
+
+/// Encoders that a session keeps.
+const KEPT: usize = 4;
+
+/// A moment during which nobody's rights are looked at again: a statement of a client, as one user.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Moment {
+    statement: pg_sys::TimestampTz,
+    transaction: pg_sys::LocalTransactionId,
+    user: pg_sys::Oid,
+}
+
+impl Moment {
+    fn now() -> Moment {
+        // SAFETY: states of the session.
+        unsafe {
+            Moment {
+                statement: pg_sys::GetCurrentStatementStartTimestamp(),
+                #[cfg(any(feature = "pg15", feature = "pg16"))]
+                transaction: (*pg_sys::MyProc).lxid,
+                #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+                transaction: (*pg_sys::MyProc).vxid.lxid,
+                user: current_user(),
+            }
+        }
+    }
+}
+
+/// A secret and a schema, ready to encode.
+pub struct ReadyEncoder {
+    table: pg_sys::Oid,
+    name: CString,
+    /// The schema as it is stored.
+    schema: Vec<u8>,
+    pub encoder: Encoder,
+    pub shape: Shape,
+    /// The names of the features that are hashed, in the database's encoding; empty for others.
+    pub names: Vec<Vec<u8>>,
+    checked: Moment,
+    secret: KnownSecret,
+    tid: pg_sys::ItemPointerData,
+    uses: CountedUses,
+}
+
+pg::session_state! {
+    static READY: RefCell<Vec<ReadyEncoder>> = RefCell::default();
+    "keys of secrets, and bits of tokens" by "secret and schema" until "four others, or the secret is another one"
+        bytes |ready| ready.borrow().len() * MEMORY;
+}
+
+impl ReadyEncoder {
+    fn new(
+        tables: &SecretTables,
+        name: &CString,
+        schema: &[u8],
+        json: &dyn Fn() -> String,
+    ) -> ReadyEncoder {
+        let secret = tables.known(name);
+        tables.check_use(&secret);
+        let (mut bytes, tid) = tables.value(&secret);
+        let made = || -> Result<(Encoder, Shape)> {
+            let value = serde_json::from_str(&json()).map_err(|e| {
+                Error::invalid("linkage schema cannot be read").detail(format!("{e}."))
+            })?;
+            let encoder = Encoder::new(Schema::new(&value)?, &bytes, MEMORY)?;
+            let length = encoder.schema().length();
+            let shape = Shape::of_records(length.into(), encoder.id())?;
+            Ok((encoder, shape))
+        };
+        let (encoder, shape) = made().or_raise();
+        bytes.fill(0);
+        let names = encoder.schema().features();
+        let names = names.map(|(name, hashed)| match hashed {
+            true => to_database(name),
+            false => Vec::new(),
+        });
+        ReadyEncoder {
+            table: tables.secrets.oid,
+            name: name.clone(),
+            schema: schema.to_vec(),
+            names: names.collect(),
+            encoder,
+            shape,
+            checked: Moment::now(),
+            secret,
+            tid,
+            uses: CountedUses::default(),
+        }
+    }
+
+    /// Whether the secret is still the one that it was, and may be used; looked at once a statement.
+    ///
+    /// Errors: the user may not use it any more; it is gone.
+    fn is_current(&mut self, tables: &SecretTables) -> bool {
+        let now = Moment::now();
+        if self.checked == now {
+            return true;
+        }
+        let secret = tables.known(&self.name);
+        tables.check_use(&secret);
+        if secret.id != self.secret.id {
+            return false;
+        }
+        // It may have come anew, or be gone.
+        self.tid = tables.value(&secret).1;
+        self.secret = secret;
+        self.checked = now;
+        true
+    }
+
+    fn count(&mut self, tables: &SecretTables) {
+        let counted = self.uses.count(tables, &self.secret, &mut self.tid);
+        let Some(uses) = counted else {
+            return;
+        };
+        if types::settings::logs_secrets() {
+            let (name, user) = (&self.name, role(current_user()));
+            sql_error(
+                pgrx::PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
+                words!("secret \"{name}\" is used by role \"{user}\""),
+            )
+            .detail(format!("The next {uses} uses at most are not told of."))
+            .send(PgLogLevel::LOG);
+        }
+    }
+}
+
+/// Calls `run` with what a session has of a secret and a schema, and counts a use. `schema` is the jsonb as it is stored,
+/// `json` gives its text.
+///
+/// Errors: there is no such secret, or it may not be used; the schema is none; those of `run`.
+pub fn with_encoder<T>(
+    tables: &SecretTables,
+    name: &CString,
+    schema: &[u8],
+    json: &dyn Fn() -> String,
+    run: impl FnOnce(&mut ReadyEncoder) -> T,
+) -> T {
+    // What is borrowed would stay so after an error, so it is taken out.
+    let at = |ready: &ReadyEncoder| {
+        ready.table == tables.secrets.oid && ready.name == *name && ready.schema == schema
+    };
+    let known = READY.with_borrow_mut(|all| {
+        let found = all.iter().position(at);
+        found.map(|found| all.remove(found))
+    });
+    let mut ready = match known {
+        Some(mut known) => match known.is_current(tables) {
+            true => known,
+            false => ReadyEncoder::new(tables, name, schema, json),
+        },
+        None => ReadyEncoder::new(tables, name, schema, json),
+    };
+    ready.count(tables);
+    let done = run(&mut ready);
+    READY.with_borrow_mut(|all| {
+        all.insert(0, ready);
+        all.truncate(KEPT);
+    });
+    done
+}
+
+/// The error of a record that has no member of a name.
+pub fn no_member(name: &[u8]) -> ! {
+    raise(
+        &Error::data_exception(words!("record has no member \"{name}\""))
+            .detail("The linkage schema has a feature of this name.")
+            .hint("Give null, or an empty text, for a value that is missing."),
+    )
+}
