@@ -316,14 +316,26 @@ CREATE FUNCTION bloom_clk(record jsonb, schema jsonb, secret name) RETURNS bloom
     STABLE STRICT PARALLEL RESTRICTED COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_wrapper';
 COMMENT ON FUNCTION bloom_clk(jsonb, jsonb, name) IS
     'keyed signature of a record by a linkage schema of clkhash, bit for bit, and a secret';
+CREATE FUNCTION bloom_clk(record jsonb, schema jsonb, secret name, hardening jsonb) RETURNS bloom
+    STABLE STRICT PARALLEL RESTRICTED COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_wrapper';
+COMMENT ON FUNCTION bloom_clk(jsonb, jsonb, name, jsonb) IS
+    'the same, hardened against attacks by the frequencies of bits: salt, diffusion, balance';
 CREATE FUNCTION bloom_clk_id(schema jsonb, secret name) RETURNS text
     STABLE STRICT PARALLEL RESTRICTED LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_id_wrapper';
 COMMENT ON FUNCTION bloom_clk_id(jsonb, name) IS
     'id of the keyed signatures that a linkage schema and a secret give, the same on each server';
+CREATE FUNCTION bloom_clk_id(schema jsonb, secret name, hardening jsonb) RETURNS text
+    STABLE STRICT PARALLEL RESTRICTED LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_id_wrapper';
+COMMENT ON FUNCTION bloom_clk_id(jsonb, name, jsonb) IS
+    'the same of keyed signatures that are hardened';
 CREATE FUNCTION bloom_id(signature bloom) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_id_wrapper';
 COMMENT ON FUNCTION bloom_id(bloom) IS
     'id of a keyed signature, which secret and schema decide; NULL for one that is not keyed';
+CREATE FUNCTION bloom_clk_flip(signature bloom, probability float8) RETURNS bloom
+    VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_flip_wrapper';
+COMMENT ON FUNCTION bloom_clk_flip(bloom, float8) IS
+    'a keyed signature of which each bit is flipped with a probability, by chance; it has another id';
 CREATE FUNCTION bloom_clk_base64(signature bloom) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_base64_wrapper';
 COMMENT ON FUNCTION bloom_clk_base64(bloom) IS

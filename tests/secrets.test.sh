@@ -101,6 +101,12 @@ PGUSER=owner psql -XAtq -v ON_ERROR_STOP=1 -d again -f "$SCRATCH/secrets.owned" 
 [[ $(PGUSER=owner psql -XAtq -d again -c 'TABLE bloom_secret_values' 2>&1) == *'permission denied'* ]] || die 'the owner of a database reads secrets'
 say 'a restored database says which secrets are missing'
 
+# Default privileges that let others read what a superuser makes.
+createdb lax
+psql -XAtq -v ON_ERROR_STOP=1 -d lax -c 'ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO owner' -c 'CREATE EXTENSION bloom_ident'
+[[ $(failed lax "SELECT bloom_secret_create('x')") == *'others than its owner have privileges on table'* ]] || die 'a secret is made where others may read it'
+psql -XAtq -v ON_ERROR_STOP=1 -d lax -c 'REVOKE ALL ON bloom_secret_values FROM owner' -c "SELECT bloom_secret_create('x')" >/dev/null
+
 # Whatever the search_path is, and whoever makes tables and functions of the same names.
 ask >/dev/null <<'SQL'
 CREATE ROLE intruder;

@@ -1,7 +1,7 @@
 //! What reads linkage schemas, and values by them; and the base64 form of keyed signatures.
 
 use bloom_ident_fuzz::{fuzz, message};
-use clk::{from_base64, to_base64, Encoder, Schema};
+use clk::{from_base64, to_base64, Encoder, Hardening, Schema};
 use serde_json::Value;
 
 /// Schemas that say all that a schema can say.
@@ -25,7 +25,12 @@ fn linkage_schema() {
             canonical
         );
         let mut bits = vec![0; schema.length().div_ceil(8) as usize];
-        let mut encoder = message(Encoder::new(schema, b"secret", 1 << 10))?;
+        let mut encoder = message(Encoder::new(
+            schema,
+            Hardening::default(),
+            b"secret",
+            1 << 10,
+        ))?;
         let values = ["", "Erika", "7", "1964-08-12", "1.5", "x\u{301}"];
         let mut taken = 0;
         for value in values {
@@ -58,7 +63,13 @@ fn linkage_values() {
             "clkConfig": {"l": 64, "kdf": {"type": "HKDF"}},
             "features": [{"identifier": "x", "format": format, "hashing": {"comparison": comparison, "strategy": {"bitsPerToken": 3}}}],
         });
-        Encoder::new(Schema::new(&schema).expect("a schema"), b"secret", 1 << 10).expect("a secret")
+        Encoder::new(
+            Schema::new(&schema).expect("a schema"),
+            Hardening::default(),
+            b"secret",
+            1 << 10,
+        )
+        .expect("a secret")
     };
     let (grams, numeric) = (
         serde_json::json!({"type": "ngram", "n": 2, "positional": true}),

@@ -3,43 +3,49 @@
 use std::borrow::Cow;
 
 use base::{Error, ErrorKind, Result};
-use clk::{from_base64, to_base64};
+use clk::{flipped_id, from_base64, to_base64};
 use pg::entry;
-use pg::error::{raise, OrRaise};
+use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::message::words;
-use pg::values::jsonb::{json_text, JsonObject, NoScalar};
+use pg::values::jsonb::{JsonObject, NoScalar};
 use pg::values::text::Text;
 use pgrx::pg_sys;
-use signature::filter::{parse_id, Shape};
+use pgrx::PgSqlErrorCode::ERRCODE_INTERNAL_ERROR;
+use signature::filter::{parse_id, Shape, View};
 use types::{Bloom, NewBloom};
 
 use super::manage::shown;
-use super::ready::{no_member, with_encoder};
+use super::ready::{no_member, with_encoder, GivenSchema};
 use super::tables::SecretTables;
 
 /// `(record jsonb, schema jsonb, secret name) RETURNS bloom`
 ///
-/// Errors: no objects; a linkage schema that is none, or that asks for what is not supported; no such secret, or one that
-/// the caller may not use; a value that its feature may not have.
+/// `(record jsonb, schema jsonb, secret name, hardening jsonb) RETURNS bloom`
+///
+/// Errors: no objects; a linkage schema that is none, or that asks for what is not supported, and so a hardening; no such
+/// secret, or one that the caller may not use; a value that its feature may not have.
 #[entry(stable, parallel_restricted)]
 fn bloom_clk(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     // SAFETY: the record of a running call, which is declared with these arguments, and STRICT; they live as long as it.
-    let (tables, arguments, record, schema) = unsafe {
+    let (tables, arguments, record, given) = unsafe {
         let arguments = Arguments::new(fcinfo);
+        let record = object(arguments.given(0), "record");
         (
             SecretTables::of_call(fcinfo),
             arguments,
-            object(arguments.given(0), "record"),
-            object(arguments.given(1), "linkage schema"),
+            record,
+            given(arguments, [1, 3]),
         )
     };
-    // SAFETY: as above.
-    let json = || unsafe { json_text(arguments.given(1)) };
-    let name = arguments.name(2);
-    with_encoder(&tables, &name, schema.bytes(), &json, |ready| {
+    with_encoder(&tables, &arguments.name(2), &given.of(), |ready| {
         NewBloom::new(ready.shape, |builder| {
-            let names = &ready.names;
+            let (names, salt) = (&ready.names, &ready.salt);
+            if !salt.is_empty() {
+                let values = salt.iter().map(|name| member(&record, name));
+                let values = values.collect::<Result<Vec<_>>>()?;
+                ready.encoder.set_salt(values.into_iter());
+            }
             let value = |n: usize| member(&record, &names[n]);
             ready.encoder.encode(value, builder.bits())
         })
@@ -48,21 +54,53 @@ fn bloom_clk(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
 
 /// `(schema jsonb, secret name) RETURNS text`
 ///
+/// `(schema jsonb, secret name, hardening jsonb) RETURNS text`
+///
 /// Errors: as [`bloom_clk`].
 #[entry(stable, parallel_restricted)]
 fn bloom_clk_id(fcinfo: pg_sys::FunctionCallInfo) -> String {
     // SAFETY: the record of a running call, which is declared with these arguments, and STRICT; they live as long as it.
-    let (tables, arguments, schema) = unsafe {
+    let (tables, arguments, given) = unsafe {
         let arguments = Arguments::new(fcinfo);
-        let schema = object(arguments.given(0), "linkage schema");
-        (SecretTables::of_call(fcinfo), arguments, schema)
+        (
+            SecretTables::of_call(fcinfo),
+            arguments,
+            given(arguments, [0, 2]),
+        )
     };
-    // SAFETY: as above.
-    let json = || unsafe { json_text(arguments.given(0)) };
-    let name = arguments.name(1);
-    with_encoder(&tables, &name, schema.bytes(), &json, |ready| {
+    with_encoder(&tables, &arguments.name(1), &given.of(), |ready| {
         shown(ready.encoder.id())
     })
+}
+
+/// A linkage schema, and a hardening.
+struct Objects<'a> {
+    schema: JsonObject<'a>,
+    hardening: Option<JsonObject<'a>>,
+}
+
+impl Objects<'_> {
+    fn of(&self) -> GivenSchema<'_> {
+        GivenSchema {
+            schema: &self.schema,
+            hardening: self.hardening.as_ref(),
+        }
+    }
+}
+
+/// Those that are arguments of these numbers; the hardening may be none.
+///
+/// # Safety
+/// The arguments are of type jsonb, not NULL, and live as long as the result.
+unsafe fn given<'a>(arguments: Arguments, [schema, hardening]: [usize; 2]) -> Objects<'a> {
+    // SAFETY: the caller's.
+    unsafe {
+        Objects {
+            schema: object(arguments.given(schema), "linkage schema"),
+            hardening: (arguments.number() > hardening)
+                .then(|| object(arguments.given(hardening), "hardening")),
+        }
+    }
 }
 
 /// The id of a keyed signature; NULL for one that is not keyed.
@@ -70,6 +108,53 @@ fn bloom_clk_id(fcinfo: pg_sys::FunctionCallInfo) -> String {
 fn bloom_id(value: Bloom<'_>) -> Option<String> {
     let shape = value.view().shape();
     shape.is_keyed().then(|| shown(shape.id()))
+}
+
+/// Flips each bit with a probability, by chance, so that nobody can tell whether a bit was set (S. Alaggan, S. Gambs, A.-M.
+/// Kermarrec: BLIP: Non-interactive Differentially-Private Similarity Computation on Bloom Filters, SSS 2012). The result has
+/// another id, which says by what probability.
+///
+/// Errors: a signature that is not keyed; a probability that is not above 0 and at most ½.
+#[entry(volatile)]
+fn bloom_clk_flip(value: Bloom<'_>, probability: f64) -> NewBloom {
+    flip(&value.view(), probability).or_raise()
+}
+
+fn flip(value: &View<'_>, probability: f64) -> Result<NewBloom> {
+    let shape = value.shape();
+    if !(probability > 0.0 && probability <= 0.5) {
+        return Err(
+            Error::invalid(format!("probability = {probability} is out of range"))
+                .detail("It is above 0 and at most 0.5, at which nothing is left."),
+        );
+    }
+    if !shape.is_keyed() {
+        return Err(
+            Error::data_exception(format!("signature of shape {shape} is not keyed"))
+                .detail("Who knows how bits are set finds out which were flipped."),
+        );
+    }
+    let flipped = shape.with_other_id(flipped_id(shape.id(), probability))?;
+    let mut random = vec![0_u8; 4 * shape.m() as usize];
+    // SAFETY: the server writes so many bytes.
+    if !unsafe { pg_sys::pg_strong_random(random.as_mut_ptr().cast(), random.len()) } {
+        raise(&sql_error(
+            ERRCODE_INTERNAL_ERROR,
+            "could not generate random bytes",
+        ));
+    }
+    let least = (probability * 2_f64.powi(32)) as u64;
+    NewBloom::try_new(flipped, |builder| {
+        let bits = builder.bits();
+        bits.copy_from_slice(value.bits());
+        let (numbers, _) = random.as_chunks();
+        for (at, number) in numbers.iter().enumerate() {
+            if u64::from(u32::from_ne_bytes(*number)) < least {
+                bits[at / 8] ^= 1 << (at % 8);
+            }
+        }
+        Ok(())
+    })
 }
 
 /// The bits in base64, as clkhash and anonlink write them: bit 0 is the first of a byte.

@@ -10,11 +10,12 @@ use pg::message::words;
 use pg::session::{not_during_recovery, Session};
 use pg::values::text::Text;
 use pg::values::varlena::{build, NewValue, Varlena};
-use pg::{entry, sql};
+use pg::{catalog, entry, sql};
 use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::{
     ERRCODE_DATA_EXCEPTION, ERRCODE_DUPLICATE_OBJECT, ERRCODE_INSUFFICIENT_PRIVILEGE,
-    ERRCODE_INTERNAL_ERROR, ERRCODE_INVALID_NAME, ERRCODE_UNDEFINED_OBJECT, ERRCODE_WARNING,
+    ERRCODE_INTERNAL_ERROR, ERRCODE_INVALID_NAME, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+    ERRCODE_UNDEFINED_OBJECT, ERRCODE_WARNING,
 };
 
 use super::tables::{NameValue, SecretTables};
@@ -194,6 +195,31 @@ unsafe fn begin(fcinfo: pg_sys::FunctionCallInfo) -> SecretTables {
     unsafe { SecretTables::of_call(fcinfo) }
 }
 
+/// Default privileges of whoever has installed the extension may have let others read the table of secrets.
+///
+/// Errors: others than its owner have rights on it.
+fn check_private(tables: &SecretTables) {
+    let table = tables.values.oid;
+    let others = sql!(
+        "SELECT pg_catalog.count(*) FROM pg_catalog.pg_class AS c, pg_catalog.aclexplode(c.relacl) AS a \
+        WHERE c.oid OPERATOR(pg_catalog.=) $1 AND a.grantee OPERATOR(pg_catalog.<>) c.relowner"
+    );
+    let session = Session::begin(true);
+    let others = session.number(&others, &[(pg_sys::OIDOID, pg_sys::Datum::from(table))]);
+    drop(session);
+    if others > 0 {
+        let quoted = catalog::quoted(table);
+        raise(
+            &sql_error(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                words!("others than its owner have privileges on table {quoted}"),
+            )
+            .detail("They may come from ALTER DEFAULT PRIVILEGES.")
+            .hint(words!("Take them back: REVOKE ALL ON {quoted} FROM ... .")),
+        );
+    }
+}
+
 /// A secret from elsewhere.
 fn import(tables: &SecretTables, name: &CString, secret: &[u8]) -> String {
     if secret.is_empty() || secret.len() > MOST {
@@ -242,6 +268,7 @@ fn import(tables: &SecretTables, name: &CString, secret: &[u8]) -> String {
             .hint("Take another name, or drop the one that is missing by bloom_secret_drop()."),
         );
     }
+    check_private(tables);
     tables.add_value(name, bytes(secret));
     id
 }
@@ -258,6 +285,7 @@ fn enter(tables: &SecretTables, name: &CString, secret: &[u8]) -> String {
         taken(name);
     }
     check_create();
+    check_private(tables);
     let id = shown(check_value(secret));
     tables.add(name, &id, bytes(secret));
     id

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::ffi::CString;
 
 use base::{Error, Result};
-use clk::{Encoder, Schema};
+use clk::{Encoder, Hardening, Schema};
 use pg::catalog::privileges::{current_user, role};
 use pg::error::{raise, OrRaise};
 use pg::message::words;
+use pg::values::jsonb::JsonObject;
 use pg::values::text::to_database;
 use pgrx::{pg_sys, PgLogLevel};
 use signature::filter::Shape;
@@ -51,12 +52,15 @@ impl Moment {
 pub struct ReadyEncoder {
     table: pg_sys::Oid,
     name: CString,
-    /// The schema as it is stored.
+    /// The schema as it is stored, and the hardening; empty for none.
     schema: Vec<u8>,
+    hardening: Vec<u8>,
     pub encoder: Encoder,
     pub shape: Shape,
     /// The names of the features that are hashed, in the database's encoding; empty for others.
     pub names: Vec<Vec<u8>>,
+    /// Those of the members that are the salt.
+    pub salt: Vec<Vec<u8>>,
     checked: Moment,
     secret: KnownSecret,
     tid: pg_sys::ItemPointerData,
@@ -70,22 +74,23 @@ pg::session_state! {
 }
 
 impl ReadyEncoder {
-    fn new(
-        tables: &SecretTables,
-        name: &CString,
-        schema: &[u8],
-        json: &dyn Fn() -> String,
-    ) -> ReadyEncoder {
+    fn new(tables: &SecretTables, name: &CString, given: &GivenSchema<'_>) -> ReadyEncoder {
         let secret = tables.known(name);
         tables.check_use(&secret);
         let (mut bytes, tid) = tables.value(&secret);
         let made = || -> Result<(Encoder, Shape)> {
-            let value = serde_json::from_str(&json()).map_err(|e| {
-                Error::invalid("linkage schema cannot be read").detail(format!("{e}."))
-            })?;
-            let encoder = Encoder::new(Schema::new(&value)?, &bytes, MEMORY)?;
-            let length = encoder.schema().length();
-            let shape = Shape::of_records(length.into(), encoder.id())?;
+            let value = |of: &JsonObject<'_>, what: &str| {
+                serde_json::from_str(&of.text()).map_err(|e| {
+                    Error::invalid(format!("{what} cannot be read")).detail(format!("{e}."))
+                })
+            };
+            let schema = Schema::new(&value(given.schema, "linkage schema")?)?;
+            let hardening = match given.hardening {
+                Some(hardening) => Hardening::new(&value(hardening, "hardening")?)?,
+                None => Hardening::default(),
+            };
+            let encoder = Encoder::new(schema, hardening, &bytes, MEMORY)?;
+            let shape = Shape::of_records(encoder.length().into(), encoder.id())?;
             Ok((encoder, shape))
         };
         let (encoder, shape) = made().or_raise();
@@ -98,7 +103,9 @@ impl ReadyEncoder {
         ReadyEncoder {
             table: tables.secrets.oid,
             name: name.clone(),
-            schema: schema.to_vec(),
+            schema: given.schema.bytes().to_vec(),
+            hardening: given.hardening_bytes().to_vec(),
+            salt: encoder.hardening().salt().map(to_database).collect(),
             names: names.collect(),
             encoder,
             shape,
@@ -146,20 +153,33 @@ impl ReadyEncoder {
     }
 }
 
-/// Calls `run` with what a session has of a secret and a schema, and counts a use. `schema` is the jsonb as it is stored,
-/// `json` gives its text.
+/// A linkage schema, and a hardening.
+pub struct GivenSchema<'g> {
+    pub schema: &'g JsonObject<'g>,
+    pub hardening: Option<&'g JsonObject<'g>>,
+}
+
+impl GivenSchema<'_> {
+    fn hardening_bytes(&self) -> &[u8] {
+        self.hardening.map_or(&[], JsonObject::bytes)
+    }
+}
+
+/// Calls `run` with what a session has of a secret and a schema, and counts a use.
 ///
 /// Errors: there is no such secret, or it may not be used; the schema is none; those of `run`.
 pub fn with_encoder<T>(
     tables: &SecretTables,
     name: &CString,
-    schema: &[u8],
-    json: &dyn Fn() -> String,
+    given: &GivenSchema<'_>,
     run: impl FnOnce(&mut ReadyEncoder) -> T,
 ) -> T {
     // What is borrowed would stay so after an error, so it is taken out.
     let at = |ready: &ReadyEncoder| {
-        ready.table == tables.secrets.oid && ready.name == *name && ready.schema == schema
+        ready.table == tables.secrets.oid
+            && ready.name == *name
+            && ready.schema == given.schema.bytes()
+            && ready.hardening == given.hardening_bytes()
     };
     let known = READY.with_borrow_mut(|all| {
         let found = all.iter().position(at);
@@ -168,9 +188,9 @@ pub fn with_encoder<T>(
     let mut ready = match known {
         Some(mut known) => match known.is_current(tables) {
             true => known,
-            false => ReadyEncoder::new(tables, name, schema, json),
+            false => ReadyEncoder::new(tables, name, given),
         },
-        None => ReadyEncoder::new(tables, name, schema, json),
+        None => ReadyEncoder::new(tables, name, given),
     };
     ready.count(tables);
     let done = run(&mut ready);
@@ -185,7 +205,7 @@ pub fn with_encoder<T>(
 pub fn no_member(name: &[u8]) -> ! {
     raise(
         &Error::data_exception(words!("record has no member \"{name}\""))
-            .detail("The linkage schema has a feature of this name.")
+            .detail("The linkage schema, or the hardening, names it.")
             .hint("Give null, or an empty text, for a value that is missing."),
     )
 }

@@ -144,6 +144,31 @@ ALTER TABLE person DROP CONSTRAINT once;
 SELECT bloom_guard_create('person', 'sig', 0.6, 'reject');
 INSERT INTO person (id, sig) SELECT 5001, bloom_clk('{"given": "Hedwick", "surname": "Einmalig", "dob": "1899-12-31"}', people, 'study') FROM schemas;
 \set VERBOSITY default
+-- Hardened ones: each has an id of its own.
+CREATE FUNCTION hard(record jsonb, hardening jsonb) RETURNS bloom STABLE LANGUAGE sql AS $$ SELECT bloom_clk(record, people, 'study', hardening) FROM schemas $$;
+CREATE TABLE hardened (name text, hardening jsonb);
+INSERT INTO hardened VALUES ('none', '{}'), ('salt', '{"salt": ["dob"]}'), ('two', '{"salt": ["dob", "zip"]}'), ('diffusion', '{"diffusion": 8}'), ('more', '{"diffusion": 12}'), ('balance', '{"balance": true}'),
+    ('all', '{"salt": ["dob"], "diffusion": 8, "balance": true}'), ('other', '{"salt": ["zip"]}');
+SELECT count(DISTINCT bloom_clk_id(people, 'study', hardening)), bool_and(bloom_clk_id(people, 'study', hardening) = bloom_id(hard('{"given": "Anna", "surname": "Berg", "dob": "1963-12-13", "zip": "1010"}', hardening))),
+    bool_or(bloom_clk_id(people, 'study', hardening) = bloom_clk_id(people, 'study')) FROM hardened, schemas;
+SELECT hard('{"given": "Anna", "surname": "Berg", "dob": "1963-12-13"}', '{}') = bloom_clk('{"given": "Anna", "surname": "Berg", "dob": "1963-12-13"}', people, 'study') FROM schemas;
+-- Likes stay alike; with another salt nothing of a name does; a balanced signature has half of its bits set.
+SELECT name, bloom_bits(a) AS bits, length(a::bytea) - 20 AS bytes, round(bloom_dice(a, b)::numeric, 2) AS "typing error", round(bloom_dice(a, c)::numeric, 2) AS "another day", round(bloom_dice(a, d)::numeric, 2) AS "another name"
+FROM hardened, LATERAL (SELECT hard(r, hardening) AS a, hard(r || '{"surname": "Bergh"}', hardening) AS b, hard(r || '{"dob": "1963-12-14"}', hardening) AS c, hard(r || '{"given": "Otto", "surname": "Kowalski"}', hardening) AS d
+    FROM (SELECT '{"given": "Annamaria", "surname": "Berg", "dob": "1963-12-13", "zip": "1010"}'::jsonb) AS p (r)) AS s ORDER BY name;
+SELECT hard('{"given": "Anna", "surname": "Berg", "dob": "1963-12-13"}', '{"salt": ["zip"]}');
+SELECT hard('{"given": "Anna", "surname": "Berg", "dob": "1963-12-13"}', '{"salt": "dob"}');
+SELECT hard('{"given": "Anna", "surname": "Berg", "dob": "1963-12-13"}', '{"diffusion": 1}');
+SELECT hard('{"given": "Anna", "surname": "Berg", "dob": "1963-12-13"}', '{"pepper": 1}');
+SELECT hard('{"given": "Anna", "surname": "Berg", "dob": "1963-12-13"}', '[]');
+SELECT bloom_clk('{}', people, 'study', NULL) IS NULL FROM schemas;
+-- Bits that are flipped by chance.
+SELECT bloom_id(f) = bloom_id(sig), bloom_id(f) = bloom_id(bloom_clk_flip(sig, 0.1)), bloom_id(f) = bloom_id(bloom_clk_flip(sig, 0.2)), f = bloom_clk_flip(sig, 0.1) FROM person, LATERAL (SELECT bloom_clk_flip(sig, 0.1) AS f) AS flipped WHERE id = 1;
+SELECT avg((SELECT count(*) FROM generate_series(0, 1023) AS i WHERE get_bit(a, i) <> get_bit(b, i))) BETWEEN 92 AND 112 FROM (SELECT substring(sig::bytea FROM 21) AS a, substring(bloom_clk_flip(sig, 0.1)::bytea FROM 21) AS b FROM person WHERE id <= 60) AS p;
+SELECT bloom_clk_flip(bloom_signature('x'), 0.1);
+SELECT bloom_clk_flip(sig, 0) FROM person WHERE id = 1;
+SELECT bloom_clk_flip(sig, 0.6) FROM person WHERE id = 1;
+SELECT bloom_clk_flip(sig, 'NaN') FROM person WHERE id = 1;
 -- Who may.
 CREATE ROLE regress_keyed_owner;
 CREATE ROLE regress_keyed_clerk;

@@ -7,6 +7,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use crate::compare::TokenBuffer;
+use crate::harden::{BitMap, Hardening};
 use crate::hash::TokenHasher;
 use crate::schema::{Hashed, Schema};
 
@@ -20,13 +21,24 @@ pub struct Encoder {
     filter: Vec<u64>,
     buffer: TokenBuffer,
     bytes: Vec<u8>,
+    hardening: Hardening,
+    /// What becomes of the bits, if anything does.
+    map: Option<BitMap>,
+    folded: Vec<u8>,
+    spread: Vec<u8>,
+    salt: Vec<u8>,
 }
 
 impl Encoder {
     /// `memory` bytes may be used to remember tokens, which are hashed once then.
     ///
     /// Errors: an empty secret; one that is too long for a key, where it is one.
-    pub fn new(schema: Schema, secret: &[u8], memory: usize) -> Result<Encoder> {
+    pub fn new(
+        schema: Schema,
+        hardening: Hardening,
+        secret: &[u8],
+        memory: usize,
+    ) -> Result<Encoder> {
         if secret.is_empty() {
             return Err(Error::invalid("secret is empty"));
         }
@@ -40,8 +52,15 @@ impl Encoder {
             hashers.push(hasher.transpose()?);
             Ok(())
         })?;
+        let is_mapped = hardening.diffusion.is_some() || hardening.balance;
+        let map = is_mapped.then(|| BitMap::new(&hardening, secret, schema.length));
         Ok(Encoder {
-            id: id_of(secret, &schema),
+            id: id_of(secret, &schema, &hardening),
+            map: map.transpose()?,
+            folded: vec![0; schema.length.div_ceil(8) as usize],
+            spread: Vec::new(),
+            salt: Vec::new(),
+            hardening,
             filter: vec![0; length.div_ceil(64) as usize],
             schema,
             hashers,
@@ -58,6 +77,26 @@ impl Encoder {
     /// The schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// What is done to filters besides.
+    pub fn hardening(&self) -> &Hardening {
+        &self.hardening
+    }
+
+    /// Bits of a result.
+    pub fn length(&self) -> u32 {
+        self.schema.length * if self.hardening.balance { 2 } else { 1 }
+    }
+
+    /// Has the values of the salt be hashed with the tokens of the next record.
+    pub fn set_salt<'v>(&mut self, values: impl Iterator<Item = Cow<'v, str>>) {
+        self.salt.clear();
+        for value in values {
+            // No token has this character: those of values are of texts that people write.
+            self.salt.push(SEPARATOR);
+            self.salt.extend_from_slice(value.as_bytes());
+        }
     }
 
     /// Sets the bits of a record in `to`, which are 0: bit i in byte i/8 at 2^(i mod 8). `value` gives that of the
@@ -77,28 +116,37 @@ impl Encoder {
                     hasher,
                     buffer: &mut self.buffer,
                     bytes: &mut self.bytes,
+                    salt: &self.salt,
                 };
                 let added = of_feature.add(&value(n)?, &mut self.filter);
                 added.map_err(|e| name_feature(e, &feature.name))?;
             }
         }
-        self.fold(to);
+        let Some(map) = &self.map else {
+            fold(&self.filter, self.schema.length, to);
+            return Ok(());
+        };
+        self.folded.fill(0);
+        fold(&self.filter, self.schema.length, &mut self.folded);
+        map.apply(&self.folded, to, &mut self.spread);
         Ok(())
     }
+}
 
-    /// Folding in two as often as it is asked for makes bit i of all bits at a distance of multiples of the length.
-    fn fold(&self, to: &mut [u8]) {
-        let length = self.schema.length;
-        for (n, word) in self.filter.iter().enumerate() {
-            let mut rest = *word;
-            while rest != 0 {
-                let at = (64 * n as u32 + rest.trailing_zeros()) % length;
-                to[at as usize / 8] ^= 1 << (at % 8);
-                rest &= rest - 1;
-            }
+/// Folding in two as often as it is asked for makes bit i of all bits at a distance of multiples of the length.
+fn fold(filter: &[u64], length: u32, to: &mut [u8]) {
+    for (n, word) in filter.iter().enumerate() {
+        let mut rest = *word;
+        while rest != 0 {
+            let at = (64 * n as u32 + rest.trailing_zeros()) % length;
+            to[at as usize / 8] ^= 1 << (at % 8);
+            rest &= rest - 1;
         }
     }
 }
+
+/// What stands between a token and a salt.
+const SEPARATOR: u8 = 0x1f;
 
 /// The value of one feature on its way.
 struct OfFeature<'e> {
@@ -106,6 +154,7 @@ struct OfFeature<'e> {
     hasher: &'e mut TokenHasher,
     buffer: &'e mut TokenBuffer,
     bytes: &'e mut Vec<u8>,
+    salt: &'e [u8],
 }
 
 impl OfFeature<'_> {
@@ -115,7 +164,9 @@ impl OfFeature<'_> {
             hasher,
             buffer,
             bytes,
+            salt,
         } = self;
+        let mut salted = Vec::new();
         let missing = hashed
             .missing
             .as_ref()
@@ -129,19 +180,33 @@ impl OfFeature<'_> {
         hashed.comparison.tokens(&text, buffer, |token| {
             let bits = hashed.strategy.bits(place, tokens);
             place += 1;
-            hasher.set_bits(hashed.encoding.bytes(token, bytes), bits, filter)
+            let token = hashed.encoding.bytes(token, bytes);
+            if salt.is_empty() {
+                return hasher.set_bits(token, bits, filter);
+            }
+            salted.clear();
+            salted.extend_from_slice(token);
+            salted.extend_from_slice(salt);
+            hasher.set_bits(&salted, bits, filter)
         })
     }
 }
 
-/// HMAC-SHA256 of the canonical schema by the secret, of which the first eight bytes are enough.
-fn id_of(secret: &[u8], schema: &Schema) -> u64 {
-    hash_of(secret, &["bloom_ident id 1\n", &schema.canonical()])
+/// HMAC-SHA256 of the canonical schema and hardening by the secret, of which the first eight bytes are enough.
+fn id_of(secret: &[u8], schema: &Schema, hardening: &Hardening) -> u64 {
+    let (schema, hardening) = (schema.canonical(), hardening.canonical());
+    hash_of(secret, &["bloom_ident id 1\n", &schema, &hardening])
 }
 
 /// The check value of a secret itself: eight bytes that tell whether two are the same. Never 0.
 pub fn check_value(secret: &[u8]) -> u64 {
     hash_of(secret, &["bloom_ident secret 1\n"])
+}
+
+/// The id of signatures of an id whose bits were flipped with a probability.
+pub fn flipped_id(id: u64, probability: f64) -> u64 {
+    let how = format!("bloom_ident flip 1\n{probability}\n");
+    hash_of(&id.to_be_bytes(), &[&how])
 }
 
 fn hash_of(secret: &[u8], parts: &[&str]) -> u64 {

@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 /// A value of a schema.
 #[derive(Clone)]
 pub struct Member<'a> {
+    /// What the whole is called.
+    of: &'static str,
     path: String,
     value: &'a Value,
 }
@@ -13,8 +15,13 @@ pub struct Member<'a> {
 impl<'a> Member<'a> {
     /// The schema itself.
     pub fn root(value: &'a Value) -> Member<'a> {
+        Member::of("linkage schema", value)
+    }
+
+    /// Something that messages call so.
+    pub fn of(of: &'static str, value: &'a Value) -> Member<'a> {
         let path = String::new();
-        Member { path, value }
+        Member { of, path, value }
     }
 
     /// What it is called in messages.
@@ -22,19 +29,26 @@ impl<'a> Member<'a> {
         &self.path
     }
 
+    /// The same as half a sentence.
+    fn named(&self) -> String {
+        let Member { of, path, .. } = self;
+        match path.is_empty() {
+            true => (*of).to_owned(),
+            false => format!("\"{path}\" of the {of}"),
+        }
+    }
+
     /// The error of a value that is not as it must be.
     #[cold]
     pub fn wrong(&self, must: &str) -> Error {
-        let path = self.path();
-        Error::invalid(format!("\"{path}\" of the linkage schema must be {must}"))
+        Error::invalid(format!("{} must be {must}", self.named()))
             .detail(format!("It is {}.", brief(self.value)))
     }
 
     /// The error of something that clkhash has and this has not, or that neither has.
     #[cold]
     pub fn unsupported(&self, what: &str) -> Error {
-        let path = self.path();
-        let message = format!("{what} in \"{path}\" of the linkage schema is not supported");
+        let message = format!("{what} in {} is not supported", self.named());
         Error::new(ErrorKind::NotSupported, message)
     }
 
@@ -65,20 +79,16 @@ impl<'a> Member<'a> {
             true => name.to_owned(),
             false => format!("{}.{name}", self.path),
         };
-        Ok(value.map(|value| Member { path, value }))
+        let of = self.of;
+        Ok(value.map(|value| Member { of, path, value }))
     }
 
     /// A member that must be there.
     ///
     /// Errors: it is not.
     pub fn need(&self, name: &str) -> Result<Member<'a>> {
-        let path = self.path();
-        self.get(name)?.ok_or_else(|| {
-            Error::invalid(match path {
-                "" => format!("linkage schema has no member \"{name}\""),
-                _ => format!("\"{path}\" of the linkage schema has no member \"{name}\""),
-            })
-        })
+        self.get(name)?
+            .ok_or_else(|| Error::invalid(format!("{} has no member \"{name}\"", self.named())))
     }
 
     /// Errors: it is no array.
@@ -86,6 +96,7 @@ impl<'a> Member<'a> {
         let items = self.value.as_array();
         let items = items.ok_or_else(|| self.wrong("an array"))?;
         Ok(items.iter().enumerate().map(|(n, value)| Member {
+            of: self.of,
             path: format!("{}[{n}]", self.path),
             value,
         }))

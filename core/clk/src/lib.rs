@@ -12,6 +12,7 @@ mod bits;
 mod compare;
 mod encoder;
 mod format;
+mod harden;
 mod hash;
 mod json;
 mod keys;
@@ -20,5 +21,6 @@ mod schema;
 mod strptime;
 
 pub use bits::{from_base64, to_base64};
-pub use encoder::{check_value, Encoder};
+pub use encoder::{check_value, flipped_id, Encoder};
+pub use harden::Hardening;
 pub use schema::{Schema, MOST_BITS};

@@ -1,7 +1,7 @@
 //! Records of all that a schema can say, as clkhash 0.18.3 has encoded them (vectors.py).
 
 use base64::prelude::{Engine, BASE64_STANDARD};
-use clk::{to_base64, Encoder, Schema};
+use clk::{to_base64, Encoder, Hardening, Schema};
 use serde_json::Value;
 
 /// The text of a member.
@@ -24,7 +24,8 @@ fn records_are_encoded_as_by_clkhash() {
             .decode(text(&case, "secret"))
             .expect("base64");
         let length = schema.length().div_ceil(8) as usize;
-        let mut encoder = Encoder::new(schema, &secret, 1 << 12).expect("a secret");
+        let mut encoder =
+            Encoder::new(schema, Hardening::default(), &secret, 1 << 12).expect("a secret");
         for (record, clk) in array(&case, "records").iter().zip(array(&case, "clks")) {
             let mut bits = vec![0; length];
             let value = |n: usize| Ok(record[n].as_str().expect("a text").into());
@@ -71,8 +72,13 @@ fn records_of_the_regression_test_are_encoded() {
             {"identifier": "children", "format": {"type": "integer", "maximum": 20}, "hashing": of(1, 1.0, true)},
         ],
     });
-    let mut encoder = Encoder::new(Schema::new(&schema).expect("a schema"), b"chicken", 1 << 12)
-        .expect("a secret");
+    let mut encoder = Encoder::new(
+        Schema::new(&schema).expect("a schema"),
+        Hardening::default(),
+        b"chicken",
+        1 << 12,
+    )
+    .expect("a secret");
     let mut encode = |record: [&'static str; 5]| {
         let mut bits = vec![0; 128];
         encoder
@@ -106,8 +112,11 @@ fn ids_are_those_of_what_decides_the_bits() {
         }
         Schema::new(&schema).expect("a schema")
     };
-    let id =
-        |schema: Schema, secret: &[u8]| Encoder::new(schema, secret, 0).expect("a secret").id();
+    let id = |schema: Schema, secret: &[u8]| {
+        Encoder::new(schema, Hardening::default(), secret, 0)
+            .expect("a secret")
+            .id()
+    };
     let (text, ngrams) = (
         serde_json::json!({"type": "string"}),
         serde_json::json!({"ngram": 2}),

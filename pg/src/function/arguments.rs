@@ -40,6 +40,12 @@ impl Arguments {
         Arguments(fcinfo)
     }
 
+    /// How many there are.
+    pub fn number(self) -> usize {
+        // SAFETY: `new` got the record of a call that is running.
+        unsafe { (*self.0).nargs as usize }
+    }
+
     /// `None` for NULL.
     pub fn datum(self, i: usize) -> Option<pg_sys::Datum> {
         // SAFETY: `of` got the record of a call that is running.

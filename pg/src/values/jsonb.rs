@@ -73,6 +73,14 @@ impl<'a> JsonObject<'a> {
         }
     }
 
+    /// The object as JSON text, in UTF-8.
+    ///
+    /// Errors: the database's encoding does not say what its characters are.
+    pub fn text(&self) -> String {
+        // SAFETY: a jsonb, in one piece.
+        unsafe { json_text(pg_sys::Datum::from(self.0.pointer())) }
+    }
+
     /// The object as it is stored: equal bytes are equal objects.
     pub fn bytes(&self) -> &[u8] {
         self.0.bytes()

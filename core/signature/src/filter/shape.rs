@@ -122,6 +122,13 @@ impl Shape {
         Shape { family, id, ..self }.with_id()
     }
 
+    /// The same of another id.
+    ///
+    /// Errors: the id is 0.
+    pub fn with_other_id(self, id: u64) -> Result<Shape> {
+        Shape { id, ..self }.with_id()
+    }
+
     /// Errors: the id is 0.
     fn with_id(self) -> Result<Shape> {
         match self.id {
