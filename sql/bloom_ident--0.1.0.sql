@@ -332,6 +332,18 @@ CREATE FUNCTION bloom_id(signature bloom) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_id_wrapper';
 COMMENT ON FUNCTION bloom_id(bloom) IS
     'id of a keyed signature, which secret and schema decide; NULL for one that is not keyed';
+CREATE FUNCTION bloom_clk_column(rel regclass, signature name, schema jsonb, secret name) RETURNS name
+    VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_column_wrapper';
+COMMENT ON FUNCTION bloom_clk_column(regclass, name, jsonb, name) IS
+    'adds a column of keyed signatures to a table, and a trigger that keeps it; gives the name of the trigger';
+CREATE FUNCTION bloom_clk_column(rel regclass, signature name, schema jsonb, secret name, hardening jsonb) RETURNS name
+    VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_column_wrapper';
+COMMENT ON FUNCTION bloom_clk_column(regclass, name, jsonb, name, jsonb) IS
+    'the same of keyed signatures that are hardened';
+CREATE FUNCTION bloom_clk_keep() RETURNS trigger
+    VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_keep_wrapper';
+COMMENT ON FUNCTION bloom_clk_keep() IS
+    'trigger function that keeps a column of keyed signatures; triggers are made by bloom_clk_column';
 CREATE FUNCTION bloom_clk_flip(signature bloom, probability float8) RETURNS bloom
     VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_flip_wrapper';
 COMMENT ON FUNCTION bloom_clk_flip(bloom, float8) IS

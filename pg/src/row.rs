@@ -58,6 +58,24 @@ impl Row {
         unsafe { (*self.table).rd_id }
     }
 
+    /// The row as a value of its table's type, with NULL for columns that were dropped.
+    pub fn composite(&self) -> pg_sys::Datum {
+        // SAFETY: the table is open, and has a descriptor. There are as many values as columns, of their types.
+        unsafe {
+            let columns = (*self.table).rd_att;
+            let value = |i: i32| match (*ffi::attribute(columns, i)).attisdropped {
+                true => None,
+                false => self.get(i as i16 + 1),
+            };
+            let values: Vec<Option<pg_sys::Datum>> = (0..(*columns).natts).map(value).collect();
+            let or_null = |value: &Option<pg_sys::Datum>| value.unwrap_or(pg_sys::Datum::null());
+            let mut datums: Vec<pg_sys::Datum> = values.iter().map(or_null).collect();
+            let mut nulls: Vec<bool> = values.iter().map(Option::is_none).collect();
+            let tuple = pg_sys::heap_form_tuple(columns, datums.as_mut_ptr(), nulls.as_mut_ptr());
+            pg_sys::heap_copy_tuple_as_datum(tuple, columns)
+        }
+    }
+
     /// The value of a column, `None` for NULL. It is valid as long as the slot holds the row.
     ///
     /// Errors: the table has no such column.

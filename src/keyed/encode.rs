@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use base::{Error, ErrorKind, Result};
 use clk::{flipped_id, from_base64, to_base64};
+use pg::catalog::privileges::current_user;
 use pg::entry;
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
@@ -16,7 +17,7 @@ use signature::filter::{parse_id, Shape, View};
 use types::{Bloom, NewBloom};
 
 use super::manage::shown;
-use super::ready::{no_member, with_encoder, GivenSchema};
+use super::ready::{no_member, with_encoder, GivenJson, GivenSchema, ReadyEncoder};
 use super::tables::SecretTables;
 
 /// `(record jsonb, schema jsonb, secret name) RETURNS bloom`
@@ -39,16 +40,21 @@ fn bloom_clk(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
         )
     };
     with_encoder(&tables, &arguments.name(2), &given.of(), |ready| {
-        NewBloom::new(ready.shape, |builder| {
-            let (names, salt) = (&ready.names, &ready.salt);
-            if !salt.is_empty() {
-                let values = salt.iter().map(|name| member(&record, name));
-                let values = values.collect::<Result<Vec<_>>>()?;
-                ready.encoder.set_salt(values.into_iter());
-            }
-            let value = |n: usize| member(&record, &names[n]);
-            ready.encoder.encode(value, builder.bits())
-        })
+        encoded(ready, &record)
+    })
+}
+
+/// The signature of a record.
+pub fn encoded(ready: &mut ReadyEncoder, record: &JsonObject<'_>) -> NewBloom {
+    NewBloom::new(ready.shape, |builder| {
+        let (names, salt) = (&ready.names, &ready.salt);
+        if !salt.is_empty() {
+            let values = salt.iter().map(|name| member(record, name));
+            let values = values.collect::<Result<Vec<_>>>()?;
+            ready.encoder.set_salt(values.into_iter());
+        }
+        let value = |n: usize| member(record, &names[n]);
+        ready.encoder.encode(value, builder.bits())
     })
 }
 
@@ -74,16 +80,18 @@ fn bloom_clk_id(fcinfo: pg_sys::FunctionCallInfo) -> String {
 }
 
 /// A linkage schema, and a hardening.
-struct Objects<'a> {
-    schema: JsonObject<'a>,
-    hardening: Option<JsonObject<'a>>,
+pub struct Objects<'a> {
+    pub schema: JsonObject<'a>,
+    pub hardening: Option<JsonObject<'a>>,
 }
 
 impl Objects<'_> {
-    fn of(&self) -> GivenSchema<'_> {
+    /// Of the current user.
+    pub fn of(&self) -> GivenSchema<'_> {
         GivenSchema {
-            schema: &self.schema,
-            hardening: self.hardening.as_ref(),
+            schema: GivenJson::Object(&self.schema),
+            hardening: self.hardening.as_ref().map(GivenJson::Object),
+            user: current_user(),
         }
     }
 }
@@ -92,7 +100,7 @@ impl Objects<'_> {
 ///
 /// # Safety
 /// The arguments are of type jsonb, not NULL, and live as long as the result.
-unsafe fn given<'a>(arguments: Arguments, [schema, hardening]: [usize; 2]) -> Objects<'a> {
+pub unsafe fn given<'a>(arguments: Arguments, [schema, hardening]: [usize; 2]) -> Objects<'a> {
     // SAFETY: the caller's.
     unsafe {
         Objects {

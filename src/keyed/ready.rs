@@ -1,7 +1,7 @@
 //! What a session remembers of a secret and a schema: keys, and the bits of tokens.
 
 use std::cell::RefCell;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 use base::{Error, Result};
 use clk::{Encoder, Hardening, Schema};
@@ -9,7 +9,7 @@ use pg::catalog::privileges::{current_user, role};
 use pg::error::{raise, OrRaise};
 use pg::message::words;
 use pg::values::jsonb::JsonObject;
-use pg::values::text::to_database;
+use pg::values::text::{to_database, utf8};
 use pgrx::{pg_sys, PgLogLevel};
 use signature::filter::Shape;
 
@@ -33,7 +33,7 @@ struct Moment {
 }
 
 impl Moment {
-    fn now() -> Moment {
+    fn now(user: pg_sys::Oid) -> Moment {
         // SAFETY: states of the session.
         unsafe {
             Moment {
@@ -42,7 +42,7 @@ impl Moment {
                 transaction: (*pg_sys::MyProc).lxid,
                 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
                 transaction: (*pg_sys::MyProc).vxid.lxid,
-                user: current_user(),
+                user,
             }
         }
     }
@@ -76,10 +76,10 @@ pg::session_state! {
 impl ReadyEncoder {
     fn new(tables: &SecretTables, name: &CString, given: &GivenSchema<'_>) -> ReadyEncoder {
         let secret = tables.known(name);
-        tables.check_use(&secret);
+        tables.check_use(&secret, given.user);
         let (mut bytes, tid) = tables.value(&secret);
         let made = || -> Result<(Encoder, Shape)> {
-            let value = |of: &JsonObject<'_>, what: &str| {
+            let value = |of: GivenJson<'_>, what: &str| {
                 serde_json::from_str(&of.text()).map_err(|e| {
                     Error::invalid(format!("{what} cannot be read")).detail(format!("{e}."))
                 })
@@ -109,7 +109,7 @@ impl ReadyEncoder {
             names: names.collect(),
             encoder,
             shape,
-            checked: Moment::now(),
+            checked: Moment::now(given.user),
             secret,
             tid,
             uses: CountedUses::default(),
@@ -119,13 +119,13 @@ impl ReadyEncoder {
     /// Whether the secret is still the one that it was, and may be used; looked at once a statement.
     ///
     /// Errors: the user may not use it any more; it is gone.
-    fn is_current(&mut self, tables: &SecretTables) -> bool {
-        let now = Moment::now();
+    fn is_current(&mut self, tables: &SecretTables, user: pg_sys::Oid) -> bool {
+        let now = Moment::now(user);
         if self.checked == now {
             return true;
         }
         let secret = tables.known(&self.name);
-        tables.check_use(&secret);
+        tables.check_use(&secret, user);
         if secret.id != self.secret.id {
             return false;
         }
@@ -153,15 +153,40 @@ impl ReadyEncoder {
     }
 }
 
-/// A linkage schema, and a hardening.
+/// JSON as it was given: as a value, or as its text in the database's encoding.
+#[derive(Clone, Copy)]
+pub enum GivenJson<'g> {
+    Object(&'g JsonObject<'g>),
+    Text(&'g CStr),
+}
+
+impl GivenJson<'_> {
+    /// What tells one from another.
+    fn bytes(&self) -> &[u8] {
+        match self {
+            GivenJson::Object(object) => object.bytes(),
+            GivenJson::Text(text) => text.to_bytes(),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            GivenJson::Object(object) => object.text(),
+            GivenJson::Text(text) => utf8(text.to_bytes()).unwrap_or_default(),
+        }
+    }
+}
+
+/// A linkage schema and a hardening, and whose rights to the secret count.
 pub struct GivenSchema<'g> {
-    pub schema: &'g JsonObject<'g>,
-    pub hardening: Option<&'g JsonObject<'g>>,
+    pub schema: GivenJson<'g>,
+    pub hardening: Option<GivenJson<'g>>,
+    pub user: pg_sys::Oid,
 }
 
 impl GivenSchema<'_> {
     fn hardening_bytes(&self) -> &[u8] {
-        self.hardening.map_or(&[], JsonObject::bytes)
+        self.hardening.as_ref().map_or(&[], GivenJson::bytes)
     }
 }
 
@@ -186,7 +211,7 @@ pub fn with_encoder<T>(
         found.map(|found| all.remove(found))
     });
     let mut ready = match known {
-        Some(mut known) => match known.is_current(tables) {
+        Some(mut known) => match known.is_current(tables, given.user) {
             true => known,
             false => ReadyEncoder::new(tables, name, given),
         },

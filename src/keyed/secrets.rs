@@ -116,10 +116,10 @@ impl SecretTables {
         value.unwrap_or_else(|| secret.raise_missing())
     }
 
-    /// Errors: this database does not have the secret; the current user may not encode by it. Its owner may, and whom it was
-    /// granted to, and members of these; superusers may.
-    pub fn check_use(&self, secret: &KnownSecret) {
-        let (user, name) = (current_user(), NameValue::new(&secret.name));
+    /// Errors: this database does not have the secret; the user may not encode by it. Its owner may, and whom it was granted
+    /// to, and members of these; superusers may.
+    pub fn check_use(&self, secret: &KnownSecret, user: pg_sys::Oid) {
+        let name = NameValue::new(&secret.name);
         if has_rights_of(user, secret.owner()) {
             return;
         }

@@ -6,7 +6,6 @@ use pgrx::pg_sys;
 
 use crate::models::{base_type, field_value, reading_fields};
 use crate::pairs::records::RecordColumn;
-use pg::ffi;
 use pg::row::Row;
 use pg::session::{QueryRow, SavedPlan, Session};
 use pg::sql;
@@ -82,26 +81,9 @@ impl RowTexts {
     ///
     /// Errors: as the functions of the values' types.
     pub fn of_row(&self, row: &Row) -> RecordTexts {
-        // SAFETY: the table is open, and has a descriptor. There are as many values as columns, of their types; those of
-        // columns that were dropped are NULL.
-        let whole = || unsafe {
-            let columns = (*row.table).rd_att;
-            let value = |i: i32| match (*ffi::attribute(columns, i)).attisdropped {
-                true => None,
-                false => row.get(i as i16 + 1),
-            };
-            let values: Vec<Option<pg_sys::Datum>> = (0..(*columns).natts).map(value).collect();
-            let mut datums: Vec<pg_sys::Datum> = values
-                .iter()
-                .map(|v| v.unwrap_or(pg_sys::Datum::null()))
-                .collect();
-            let mut nulls: Vec<bool> = values.iter().map(Option::is_none).collect();
-            let tuple = pg_sys::heap_form_tuple(columns, datums.as_mut_ptr(), nulls.as_mut_ptr());
-            pg_sys::heap_copy_tuple_as_datum(tuple, columns)
-        };
         let others = self.plan.as_ref().map(|plan| {
             let session = Session::begin(true);
-            let whole = whole();
+            let whole = row.composite();
             let rows = reading_fields(|| plan.run(&session, [whole]));
             let texts = rows.first().map(|row| {
                 let of_plan = self.sources.iter().filter(|s| matches!(s, Source::Plan(_)));

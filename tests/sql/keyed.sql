@@ -169,6 +169,55 @@ SELECT bloom_clk_flip(bloom_signature('x'), 0.1);
 SELECT bloom_clk_flip(sig, 0) FROM person WHERE id = 1;
 SELECT bloom_clk_flip(sig, 0.6) FROM person WHERE id = 1;
 SELECT bloom_clk_flip(sig, 'NaN') FROM person WHERE id = 1;
+-- A column that a trigger keeps, by the rights of the table's owner.
+CREATE TABLE visitor (id serial PRIMARY KEY, name text, given text GENERATED ALWAYS AS (name) STORED, surname varchar(40), gone int, dob date, zip text);
+ALTER TABLE visitor DROP gone;
+INSERT INTO visitor (name, surname, dob) VALUES ('Anna', 'Berg', '1963-12-13'), (NULL, NULL, NULL);
+SET datestyle = 'German';
+SELECT bloom_clk_column('visitor', 'sig', people, 'study') FROM schemas;
+INSERT INTO visitor (name, surname, dob) VALUES ('Otto', 'Kowal', '1970-01-02');
+COPY visitor (name, surname, dob) FROM stdin (DELIMITER ',');
+Zoë,Ng,1999-12-31
+\.
+INSERT INTO visitor (id, name, surname, dob) VALUES (1, 'x', 'y', '2000-01-01') ON CONFLICT (id) DO UPDATE SET surname = 'Bergh';
+UPDATE visitor SET dob = '1970-01-03', sig = NULL WHERE id = 3;
+MERGE INTO visitor AS v USING (VALUES (4, 'Zoé')) AS s (id, given) ON v.id = s.id WHEN MATCHED THEN UPDATE SET name = s.given;
+SELECT id, surname, dob, sig IS NOT DISTINCT FROM bloom_clk(to_jsonb(v), people, 'study') AS "as encoded", bloom_bits(sig) FROM visitor AS v, schemas ORDER BY id;
+INSERT INTO visitor (surname) VALUES (repeat('x', 41));
+RESET datestyle;
+SELECT bloom_clk_column('visitor', 'sig', people, 'study') FROM schemas;
+SELECT bloom_clk_column('visitor', 'salted', people, 'study', '{"salt": ["zip"], "balance": true}') FROM schemas;
+UPDATE visitor SET zip = '1010' WHERE id = 1;
+SELECT bool_and(salted = bloom_clk(to_jsonb(v), people, 'study', '{"salt": ["zip"], "balance": true}')), count(DISTINCT bloom_id(sig) || bloom_id(salted)) FROM visitor AS v, schemas;
+\d visitor
+SELECT bloom_clk_column('visitor', 'other', regression, 'study') FROM schemas;
+SELECT bloom_clk_column('visitor', 'other', people, 'study', '{"salt": ["town"]}') FROM schemas;
+SELECT bloom_clk_column('visitor', 'other', people, 'nobody') FROM schemas;
+SELECT bloom_clk_column('schemas', 'other', people, 'study') FROM schemas;
+SELECT bloom_clk_column('visitor', 'zip', people, 'study') FROM schemas;
+SELECT bloom_clk_column('visitor', 'other', people, NULL) IS NULL FROM schemas;
+ALTER TABLE visitor RENAME sig TO signature;
+INSERT INTO visitor (name) VALUES ('x');
+ALTER TABLE visitor RENAME signature TO sig;
+CREATE TRIGGER wrong AFTER INSERT ON visitor FOR EACH ROW EXECUTE FUNCTION bloom_clk_keep('sig', 'study', '{}');
+INSERT INTO visitor (name) VALUES ('x');
+DROP TRIGGER wrong ON visitor;
+CREATE TRIGGER wrong BEFORE INSERT ON visitor FOR EACH ROW EXECUTE FUNCTION bloom_clk_keep('sig');
+INSERT INTO visitor (name) VALUES ('x');
+DROP TRIGGER wrong ON visitor;
+CREATE TRIGGER wrong BEFORE INSERT ON visitor FOR EACH ROW EXECUTE FUNCTION bloom_clk_keep('sig', 'study', '{"version": 3');
+INSERT INTO visitor (name) VALUES ('x');
+DROP TRIGGER wrong ON visitor;
+SELECT bloom_clk_keep();
+-- A partitioned table; rows that move are encoded anew.
+CREATE TABLE parted (id int, surname text, given text, dob date) PARTITION BY LIST (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
+CREATE TABLE parted_2 (dob date, given text, id int, surname text);
+ALTER TABLE parted ATTACH PARTITION parted_2 DEFAULT;
+SELECT bloom_clk_column('parted', 'sig', people, 'study') FROM schemas;
+INSERT INTO parted VALUES (1, 'Berg', 'Anna', '1963-12-13'), (2, 'Kowal', 'Otto', '1970-01-02');
+UPDATE parted SET id = 3 - id, given = given || 'x';
+SELECT tableoid::regclass, id, given, sig = bloom_clk(to_jsonb(p), people, 'study') FROM parted AS p, schemas ORDER BY id;
 -- Who may.
 CREATE ROLE regress_keyed_owner;
 CREATE ROLE regress_keyed_clerk;
@@ -202,6 +251,22 @@ SELECT bloom_secret_revoke('mine', 'regress_keyed_clerks');
 SET ROLE regress_keyed_clerk;
 SELECT bloom_clk_id(people, 'mine') FROM schemas;
 RESET ROLE;
+-- A trigger acts as the owner of its table: who enters rows needs no right, and the owner needs one.
+CREATE TABLE entry (given text, surname text, dob date);
+ALTER TABLE entry OWNER TO regress_keyed_owner;
+GRANT INSERT ON entry TO regress_keyed_clerk;
+SET ROLE regress_keyed_owner;
+SELECT bloom_clk_column('entry', 'sig', people, 'mine') FROM schemas;
+SET ROLE regress_keyed_clerk;
+INSERT INTO entry VALUES ('Anna', 'Berg', '1963-12-13');
+INSERT INTO entry VALUES ('Anna', 'Berg', '1963-12-13') RETURNING sig;
+RESET ROLE;
+SELECT count(*), count(sig), bool_and(bloom_id(sig) = bloom_clk_id(people, 'mine')) FROM entry, schemas;
+ALTER TABLE entry OWNER TO regress_keyed_clerk;
+SET ROLE regress_keyed_clerk;
+INSERT INTO entry VALUES ('Anna', 'Berg', '1963-12-13');
+RESET ROLE;
+DROP TABLE entry;
 -- Uses are counted, also those that are rolled back; never too few.
 SELECT uses AS before FROM bloom_secret_values WHERE name = 'mine' \gset
 BEGIN;
