@@ -13,6 +13,7 @@ use pg::values::text::{to_database, utf8};
 use pgrx::{pg_sys, PgLogLevel};
 use signature::filter::Shape;
 
+use super::moment::Moment;
 use super::secrets::KnownSecret;
 use super::tables::SecretTables;
 use super::uses::CountedUses;
@@ -23,30 +24,6 @@ const MEMORY: usize = 1 << 20;
 
 /// Encoders that a session keeps.
 const KEPT: usize = 4;
-
-/// A moment during which nobody's rights are looked at again: a statement of a client, as one user.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Moment {
-    statement: pg_sys::TimestampTz,
-    transaction: pg_sys::LocalTransactionId,
-    user: pg_sys::Oid,
-}
-
-impl Moment {
-    fn now(user: pg_sys::Oid) -> Moment {
-        // SAFETY: states of the session.
-        unsafe {
-            Moment {
-                statement: pg_sys::GetCurrentStatementStartTimestamp(),
-                #[cfg(any(feature = "pg15", feature = "pg16"))]
-                transaction: (*pg_sys::MyProc).lxid,
-                #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-                transaction: (*pg_sys::MyProc).vxid.lxid,
-                user,
-            }
-        }
-    }
-}
 
 /// A secret and a schema, ready to encode.
 pub struct ReadyEncoder {
@@ -61,7 +38,8 @@ pub struct ReadyEncoder {
     pub names: Vec<Vec<u8>>,
     /// Those of the members that are the salt.
     pub salt: Vec<Vec<u8>>,
-    checked: Moment,
+    /// When rights were looked at last, and whose.
+    checked: (Moment, pg_sys::Oid),
     secret: KnownSecret,
     tid: pg_sys::ItemPointerData,
     uses: CountedUses,
@@ -109,18 +87,18 @@ impl ReadyEncoder {
             names: names.collect(),
             encoder,
             shape,
-            checked: Moment::now(given.user),
+            checked: (Moment::now(), given.user),
             secret,
             tid,
             uses: CountedUses::default(),
         }
     }
 
-    /// Whether the secret is still the one that it was, and may be used; looked at once a statement.
+    /// Whether the secret is still the one that it was, and may be used; looked at once a command.
     ///
     /// Errors: the user may not use it any more; it is gone.
     fn is_current(&mut self, tables: &SecretTables, user: pg_sys::Oid) -> bool {
-        let now = Moment::now(user);
+        let now = (Moment::now(), user);
         if self.checked == now {
             return true;
         }

@@ -280,6 +280,26 @@ SELECT bloom_secret_drop('mine'), bloom_secret_create('mine') IS NULL;
 SELECT bloom_clk_id(people, 'mine') = :'id' FROM schemas;
 ROLLBACK;
 SELECT bloom_clk_id(people, 'mine') = :'id' FROM schemas;
+CREATE TABLE seen (n serial, id text);
+DO $$
+DECLARE schema jsonb := (SELECT people FROM schemas);
+BEGIN
+    INSERT INTO seen (id) VALUES (bloom_clk_id(schema, 'mine'));
+    BEGIN
+        PERFORM bloom_secret_drop('mine'), bloom_secret_create('mine');
+        INSERT INTO seen (id) VALUES (bloom_clk_id(schema, 'mine'));
+        PERFORM bloom_secret_create('later');
+        PERFORM bloom_clk_id(schema, 'later');
+        RAISE 'all of this is rolled back, but %', bloom_clk_id(schema, 'mine') = (SELECT id FROM seen WHERE n = 2) USING ERRCODE = 'P0099';
+    EXCEPTION WHEN SQLSTATE 'P0099' THEN RAISE INFO '%', SQLERRM;
+    END;
+    INSERT INTO seen (id) VALUES (bloom_clk_id(schema, 'mine'));
+    BEGIN
+        PERFORM bloom_clk_id(schema, 'later');
+    EXCEPTION WHEN undefined_object THEN RAISE INFO '%', SQLERRM;
+    END;
+END $$;
+SELECT n, id = :'id' FROM seen ORDER BY n;
 -- One that a dump knows, and that is not there.
 SELECT bloom_secret_export('mine') AS bytes \gset
 DELETE FROM bloom_secret_values WHERE name = 'mine';
