@@ -280,6 +280,9 @@ CREATE TABLE bloom_secret_grants (
 COMMENT ON TABLE bloom_secret_grants IS
     'roles that may encode by secrets of others; written by bloom_secret_grant and bloom_secret_revoke';
 REVOKE ALL ON bloom_secret_values, bloom_secret_grants FROM PUBLIC;
+-- Neither do pg_read_all_data and pg_write_all_data see a row: there are no policies, and functions ask for none.
+ALTER TABLE bloom_secret_values ENABLE ROW LEVEL SECURITY;
+ALTER TABLE bloom_secret_grants ENABLE ROW LEVEL SECURITY;
 CREATE FUNCTION bloom_secret_create(name name) RETURNS text
     VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_secret_create_wrapper';
 COMMENT ON FUNCTION bloom_secret_create(name) IS
@@ -297,7 +300,7 @@ CREATE FUNCTION bloom_secret_import(name name, large_object oid) RETURNS text
 COMMENT ON FUNCTION bloom_secret_import(name, oid) IS
     'brings a secret here from a large object, which is removed, so that no statement has it; gives its check value';
 CREATE FUNCTION bloom_secret_export(name name) RETURNS bytea
-    STABLE STRICT PARALLEL RESTRICTED LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_secret_export_wrapper';
+    STABLE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_secret_export_wrapper';
 COMMENT ON FUNCTION bloom_secret_export(name) IS
     'a secret, for its owner';
 CREATE FUNCTION bloom_secret_drop(name name) RETURNS void
@@ -313,19 +316,19 @@ CREATE FUNCTION bloom_secret_revoke(name name, role regrole) RETURNS void
 COMMENT ON FUNCTION bloom_secret_revoke(name, regrole) IS
     'takes back what bloom_secret_grant has given';
 CREATE FUNCTION bloom_clk(record jsonb, schema jsonb, secret name) RETURNS bloom
-    STABLE STRICT PARALLEL RESTRICTED COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_wrapper';
+    STABLE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_wrapper';
 COMMENT ON FUNCTION bloom_clk(jsonb, jsonb, name) IS
     'keyed signature of a record by a linkage schema of clkhash, bit for bit, and a secret';
 CREATE FUNCTION bloom_clk(record jsonb, schema jsonb, secret name, hardening jsonb) RETURNS bloom
-    STABLE STRICT PARALLEL RESTRICTED COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_wrapper';
+    STABLE STRICT PARALLEL UNSAFE COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_wrapper';
 COMMENT ON FUNCTION bloom_clk(jsonb, jsonb, name, jsonb) IS
     'the same, hardened against attacks by the frequencies of bits: salt, diffusion, balance';
 CREATE FUNCTION bloom_clk_id(schema jsonb, secret name) RETURNS text
-    STABLE STRICT PARALLEL RESTRICTED LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_id_wrapper';
+    STABLE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_id_wrapper';
 COMMENT ON FUNCTION bloom_clk_id(jsonb, name) IS
     'id of the keyed signatures that a linkage schema and a secret give, the same on each server';
 CREATE FUNCTION bloom_clk_id(schema jsonb, secret name, hardening jsonb) RETURNS text
-    STABLE STRICT PARALLEL RESTRICTED LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_id_wrapper';
+    STABLE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_id_wrapper';
 COMMENT ON FUNCTION bloom_clk_id(jsonb, name, jsonb) IS
     'the same of keyed signatures that are hardened';
 CREATE FUNCTION bloom_id(signature bloom) RETURNS text

@@ -105,7 +105,13 @@ say 'a restored database says which secrets are missing'
 createdb lax
 psql -XAtq -v ON_ERROR_STOP=1 -d lax -c 'ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO owner' -c 'CREATE EXTENSION bloom_ident'
 [[ $(failed lax "SELECT bloom_secret_create('x')") == *'others than its owner have privileges on table'* ]] || die 'a secret is made where others may read it'
-psql -XAtq -v ON_ERROR_STOP=1 -d lax -c 'REVOKE ALL ON bloom_secret_values FROM owner' -c "SELECT bloom_secret_create('x')" >/dev/null
+psql -XAtq -v ON_ERROR_STOP=1 -d lax -c 'REVOKE ALL ON bloom_secret_values, bloom_secret_grants FROM owner' -c "SELECT bloom_secret_create('x')" >/dev/null
+
+# Whoever may read and write all data.
+ask -c 'CREATE ROLE reader LOGIN IN ROLE pg_read_all_data, pg_write_all_data' -c "SELECT bloom_secret_grant('sent', 'owner')" >/dev/null
+[[ $(PGUSER=reader psql -XAtq -c 'TABLE bloom_secret_values' -c 'TABLE bloom_secret_grants' 2>&1) == '' ]] || die 'pg_read_all_data reads secrets'
+[[ $(PGUSER=reader failed register "INSERT INTO bloom_secret_grants VALUES ('sent', 'reader')") == *'row-level security'* ]] || die 'pg_write_all_data grants itself secrets'
+[[ $(PGUSER=reader failed register "UPDATE bloom_secret_values SET owner = 'reader'; SELECT bloom_clk_id(schema(), 'sent')") == *'permission denied for secret'* ]] || die 'pg_write_all_data takes secrets'
 
 # Whatever the search_path is, and whoever makes tables and functions of the same names.
 ask >/dev/null <<'SQL'

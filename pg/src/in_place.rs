@@ -3,7 +3,7 @@
 
 use pgrx::pg_sys;
 
-/// Has `change` write to the data of the row at a tid, if there is one, and writes that to the log. `change` says whether it
+/// Has `change` write to the data of the row at a tid, if there is one, and writes that to the log, and the log to disk. `change` says whether it
 /// is the row that was meant; if not, nothing is changed. Whether it was.
 ///
 /// # Safety
@@ -28,13 +28,18 @@ pub unsafe fn change_in_place(
         let state = pg_sys::GenericXLogStart(table);
         let page = pg_sys::GenericXLogRegisterBuffer(state, buffer, 0);
         let is_it = data_of(page, tid.ip_posid).is_some_and(change);
-        match is_it {
-            true => {
-                pg_sys::GenericXLogFinish(state);
+        let written = match is_it {
+            true => Some(pg_sys::GenericXLogFinish(state)),
+            false => {
+                pg_sys::GenericXLogAbort(state);
+                None
             }
-            false => pg_sys::GenericXLogAbort(state),
-        }
+        };
         pg_sys::UnlockReleaseBuffer(buffer);
+        // No commit waits for it: the transaction may have no number, or be rolled back.
+        if let Some(written) = written {
+            pg_sys::XLogFlush(written);
+        }
         is_it
     }
 }

@@ -142,12 +142,14 @@ fn bloom_fill(signature: Bloom<'_>) -> f64 {
 #[entry]
 fn bloom_ngram_count(signature: Bloom<'_>) -> f64 {
     let view = signature.view();
+    view.shape().check_unkeyed().or_raise();
     rates::ngrams(view.shape().p().into(), view.fill())
 }
 
 #[entry]
 fn bloom_fpr(signature: Bloom<'_>) -> f64 {
     let view = signature.view();
+    view.shape().check_unkeyed().or_raise();
     view.fill().powf(view.shape().k().into())
 }
 

@@ -26,8 +26,8 @@ use super::tables::SecretTables;
 ///
 /// Errors: no objects; a linkage schema that is none, or that asks for what is not supported, and so a hardening; no such
 /// secret, or one that the caller may not use; a value that its feature may not have.
-#[entry(stable, parallel_restricted)]
-fn bloom_clk(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
+#[entry(stable, parallel_unsafe)]
+fn bloom_clk(fcinfo: pg_sys::FunctionCallInfo) -> Option<NewBloom> {
     // SAFETY: the record of a running call, which is declared with these arguments, and STRICT; they live as long as it.
     let (tables, arguments, record, given) = unsafe {
         let arguments = Arguments::new(fcinfo);
@@ -44,18 +44,20 @@ fn bloom_clk(fcinfo: pg_sys::FunctionCallInfo) -> NewBloom {
     })
 }
 
-/// The signature of a record.
-pub fn encoded(ready: &mut ReadyEncoder, record: &JsonObject<'_>) -> NewBloom {
-    NewBloom::new(ready.shape, |builder| {
-        let (names, salt) = (&ready.names, &ready.salt);
-        if !salt.is_empty() {
-            let values = salt.iter().map(|name| member(record, name));
-            let values = values.collect::<Result<Vec<_>>>()?;
-            ready.encoder.set_salt(values.into_iter());
+/// The signature of a record; `None` if it has no value for the salt.
+pub fn encoded(ready: &mut ReadyEncoder, record: &JsonObject<'_>) -> Option<NewBloom> {
+    if !ready.salt.is_empty() {
+        let values = ready.salt.iter().map(|name| member(record, name));
+        let values = values.collect::<Result<Vec<_>>>().or_raise();
+        if !ready.encoder.set_salt(&values).or_raise() {
+            return None;
         }
+    }
+    let names = &ready.names;
+    Some(NewBloom::new(ready.shape, |builder| {
         let value = |n: usize| member(record, &names[n]);
         ready.encoder.encode(value, builder.bits())
-    })
+    }))
 }
 
 /// `(schema jsonb, secret name) RETURNS text`
@@ -63,7 +65,7 @@ pub fn encoded(ready: &mut ReadyEncoder, record: &JsonObject<'_>) -> NewBloom {
 /// `(schema jsonb, secret name, hardening jsonb) RETURNS text`
 ///
 /// Errors: as [`bloom_clk`].
-#[entry(stable, parallel_restricted)]
+#[entry(stable, parallel_unsafe)]
 fn bloom_clk_id(fcinfo: pg_sys::FunctionCallInfo) -> String {
     // SAFETY: the record of a running call, which is declared with these arguments, and STRICT; they live as long as it.
     let (tables, arguments, given) = unsafe {

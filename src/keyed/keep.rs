@@ -1,7 +1,7 @@
 //! `bloom_clk_column`: a column of keyed signatures that a trigger keeps.
 //!
-//! The trigger encodes by the rights of the table's owner, as PostgreSQL's foreign keys read by those of theirs: whoever
-//! enters rows needs no right to the secret, and sees a signature only if he may read the column.
+//! The trigger encodes by the rights of whoever enters a row: anybody with the privilege TRIGGER can make one, with other
+//! arguments, so it must lend nobody's rights.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,6 +9,7 @@ use std::ffi::{CStr, CString};
 use std::rc::Rc;
 
 use base::Result;
+use pg::catalog::privileges::current_user;
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::trigger::{protocol_violated, TriggerCall};
@@ -24,11 +25,17 @@ use pg::values::varlena::NewValue;
 use pg::{catalog, entry, ffi, sql};
 use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::{
-    ERRCODE_DUPLICATE_OBJECT, ERRCODE_UNDEFINED_COLUMN, ERRCODE_WRONG_OBJECT_TYPE,
+    ERRCODE_DATATYPE_MISMATCH, ERRCODE_DUPLICATE_OBJECT, ERRCODE_FEATURE_NOT_SUPPORTED,
+    ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, ERRCODE_UNDEFINED_COLUMN, ERRCODE_WRONG_OBJECT_TYPE,
 };
 
+use signature::filter::typmod::{enforce, BLOOM};
+use signature::filter::Shape;
+use types::NewBloom;
+
 use super::encode::{encoded, given};
-use super::ready::{with_encoder, GivenJson, GivenSchema};
+use super::manage::shown;
+use super::ready::{with_encoder, GivenJson, GivenSchema, ReadyEncoder};
 use super::tables::SecretTables;
 
 /// `(rel regclass, signature name, schema jsonb, secret name) RETURNS name`
@@ -51,14 +58,28 @@ fn bloom_clk_column(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     };
     let (table, column, secret) = (arguments.oid(0), arguments.name(1), arguments.name(3));
     check_table(table);
-    let (bits, members) = with_encoder(&tables, &secret, &given.of(), |ready| {
+    let (bits, id, members) = with_encoder(&tables, &secret, &given.of(), |ready| {
         let members = ready.names.iter().chain(&ready.salt);
         let members = members.filter(|name| !name.is_empty()).cloned();
-        (ready.shape.m(), members.collect::<Vec<_>>())
+        (
+            ready.shape.m(),
+            ready.encoder.id(),
+            members.collect::<Vec<_>>(),
+        )
     });
     for name in members {
         let name = CString::new(name).unwrap_or_default();
-        if catalog::column(table, &name).is_none() {
+        let number = catalog::column(table, &name);
+        if number.is_some_and(|number| is_virtual(table, number)) {
+            raise(
+                &sql_error(
+                    ERRCODE_FEATURE_NOT_SUPPORTED,
+                    words!("column \"{name}\" of table \"{table}\" is a virtual generated column"),
+                )
+                .detail("A trigger does not see its value."),
+            );
+        }
+        if number.is_none() {
             raise(
                 &sql_error(
                     ERRCODE_UNDEFINED_COLUMN,
@@ -79,7 +100,8 @@ fn bloom_clk_column(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         );
     }
     let text = |json: &JsonObject<'_>| CString::new(to_database(&json.text())).unwrap_or_default();
-    let mut parts = vec![column.clone(), secret, text(&given.schema)];
+    let id = CString::new(shown(id)).unwrap_or_default();
+    let mut parts = vec![column.clone(), secret, id, text(&given.schema)];
     parts.extend(given.hardening.as_ref().map(text));
     let parts = Sql::join(parts.iter().map(|part| literal(part)), ", ");
     let own = Sql::new("").name_in(&catalog::schema_of_function(function), c"bloom_clk_keep");
@@ -108,6 +130,13 @@ fn check_table(table: pg_sys::Oid) {
             words!("relation \"{table}\" is no table"),
         ));
     }
+}
+
+/// Whether a column is generated when it is read.
+fn is_virtual(table: pg_sys::Oid, number: i16) -> bool {
+    let table = OpenRelation::table(table, pg_sys::AccessShareLock);
+    let mut columns = table.columns();
+    columns.any(|column| column.attnum == number && column.attgenerated as u8 == b'v')
 }
 
 /// The name of the trigger of a column.
@@ -158,12 +187,12 @@ unsafe fn keep(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
         .hint("Such triggers are made by bloom_clk_column()."));
     }
     let args = call.args();
-    let (column, secret, schema, hardening) = match &args[..] {
-        [column, secret, schema] => (column, secret, schema, None),
-        [column, secret, schema, hardening] => (column, secret, schema, Some(hardening)),
+    let (column, secret, id, schema, hardening) = match &args[..] {
+        [column, secret, id, schema] => (column, secret, id, schema, None),
+        [column, secret, id, schema, hardening] => (column, secret, id, schema, Some(hardening)),
         _ => {
             return Err(protocol_violated(
-                "function \"bloom_clk_keep\" needs a column, a secret and a linkage schema as its arguments",
+                "function \"bloom_clk_keep\" needs a column, a secret, an id and a linkage schema as its arguments",
             )
             .hint("Such triggers are made by bloom_clk_column()."))
         }
@@ -186,7 +215,7 @@ unsafe fn keep(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     let given = GivenSchema {
         schema: GivenJson::Text(schema),
         hardening: hardening.map(|hardening| GivenJson::Text(hardening)),
-        user: OpenRelation::locked_table(table).form().relowner,
+        user: current_user(),
     };
     // SAFETY: the slot holds a row of the trigger's table, which is open, as long as the call runs; the function is that of
     // the call, for which nothing but `Row` uses fn_extra.
@@ -202,33 +231,54 @@ unsafe fn keep(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
         let record = record.and_then(|record| unsafe { JsonObject::new(record) });
         let record = record.expect("a row is an object in JSON");
         session.in_callers_memory(|| {
-            with_encoder(&tables, secret, &given, |ready| encoded(ready, &record))
+            with_encoder(&tables, secret, &given, |ready| {
+                check_id(ready, secret, id);
+                // SAFETY: the descriptor is that of the table, which has the column.
+                unsafe { check_type((*call.tg_relation).rd_att, number, column, ready.shape) };
+                encoded(ready, &record)
+            })
         })
     };
-    let (mut number, mut null) = (i32::from(number), false);
-    let mut value = signature.datum();
+    let (mut number, mut null) = (i32::from(number), signature.is_none());
+    let mut value = signature.map_or(pg_sys::Datum::null(), NewBloom::datum);
     // SAFETY: the tuple is one of the table, which has this column.
     let changed = unsafe {
         let columns = (*call.tg_relation).rd_att;
-        check_type(columns, number, table, column);
         pg_sys::heap_modify_tuple_by_cols(tuple, columns, 1, &mut number, &mut value, &mut null)
     };
     Ok(pg_sys::Datum::from(changed))
 }
 
-/// Errors: the column is of another type than signatures, so that its value would be misread.
+/// Errors: the secret, or the schema, is another one than that which the trigger was made for.
+fn check_id(ready: &ReadyEncoder, secret: &CStr, expected: &CStr) {
+    let id = shown(ready.encoder.id());
+    if id.as_bytes() != expected.to_bytes() {
+        raise(
+            &sql_error(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                words!("secret \"{secret}\" is another one than that of the column"),
+            )
+            .detail(words!("Signatures would have id {id}, and those of the column have {expected}."))
+            .hint("Bring the secret here, or drop the trigger and make another column by bloom_clk_column()."),
+        );
+    }
+}
+
+/// Errors: the column is of another type, or holds signatures of another length.
 ///
 /// # Safety
-/// The descriptor is that of the table, which has the column.
-unsafe fn check_type(columns: pg_sys::TupleDesc, number: i32, table: pg_sys::Oid, column: &CStr) {
+/// The descriptor is that of a table, which has the column.
+unsafe fn check_type(columns: pg_sys::TupleDesc, number: i16, column: &CStr, shape: Shape) {
     // SAFETY: the caller's.
-    let of_type = unsafe { (*ffi::attribute(columns, number - 1)).atttypid };
+    let attribute = unsafe { &*ffi::attribute(columns, i32::from(number) - 1) };
+    let of_type = attribute.atttypid;
     if !types::objects::is_signature(of_type) || types::objects::is_bits(of_type) {
         raise(&sql_error(
-            pgrx::PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
-            words!("column \"{column}\" of table \"{table}\" is not of type bloom"),
+            ERRCODE_DATATYPE_MISMATCH,
+            words!("column \"{column}\" is not of type bloom"),
         ));
     }
+    enforce(&BLOOM, attribute.atttypmod, shape).or_raise();
 }
 
 pg::session_state! {

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString};
 
-use clk::check_value;
+use clk::{check_value, to_base64_bytes};
 use pg::catalog::privileges::{self, current_user};
 use pg::error::{raise, sql_error, warn};
 use pg::function::arguments::Arguments;
@@ -116,7 +116,7 @@ fn bloom_secret_import_large_object(fcinfo: pg_sys::FunctionCallInfo) -> String 
 /// `(name name) RETURNS bytea`
 ///
 /// Errors: there is none, or it is not in this database; the caller does not own it.
-#[entry(stable, parallel_restricted)]
+#[entry(stable, parallel_unsafe)]
 fn bloom_secret_export(fcinfo: pg_sys::FunctionCallInfo) -> Vec<u8> {
     // SAFETY: the record of a running call, which is declared with this argument.
     let (tables, arguments) = unsafe { (SecretTables::of_call(fcinfo), Arguments::new(fcinfo)) };
@@ -197,9 +197,13 @@ unsafe fn begin(fcinfo: pg_sys::FunctionCallInfo) -> SecretTables {
 
 /// Default privileges of whoever has installed the extension may have let others read the table of secrets.
 ///
-/// Errors: others than its owner have rights on it.
+/// Errors: others than its owner have rights on it, or on that of grants.
 fn check_private(tables: &SecretTables) {
-    let table = tables.values.oid;
+    check_private_table(tables.values.oid);
+    check_private_table(tables.grants.oid);
+}
+
+fn check_private_table(table: pg_sys::Oid) {
     let others = sql!(
         "SELECT pg_catalog.count(*) FROM pg_catalog.pg_class AS c, pg_catalog.aclexplode(c.relacl) AS a \
         WHERE c.oid OPERATOR(pg_catalog.=) $1 AND a.grantee OPERATOR(pg_catalog.<>) c.relowner"
@@ -351,7 +355,7 @@ fn bytes(secret: &[u8]) -> pg_sys::Datum {
     }
 }
 
-/// Whether what the client has sent has a secret in it, as it is or in hexadecimal.
+/// Whether what the client has sent has a secret in it, as it is, in hexadecimal, or in base64.
 fn stands_in_statement(secret: &[u8]) -> bool {
     // SAFETY: a variable of the session: NULL, or a C string as long as the statement runs.
     let statement = unsafe {
@@ -366,5 +370,6 @@ fn stands_in_statement(secret: &[u8]) -> bool {
         let same = |window: &[u8]| window.eq_ignore_ascii_case(part);
         part.len() <= statement.len() && statement.windows(part.len()).any(same)
     };
-    has(secret) || has(hex.as_bytes())
+    let base64 = to_base64_bytes(secret);
+    has(secret) || has(hex.as_bytes()) || has(base64.trim_end_matches('=').as_bytes())
 }

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 
 use base::{Error, Result};
 use clk::{Encoder, Hardening, Schema};
-use pg::catalog::privileges::{current_user, role};
+use pg::catalog::privileges::role;
 use pg::error::{raise, OrRaise};
 use pg::message::words;
 use pg::values::jsonb::JsonObject;
@@ -43,6 +43,8 @@ pub struct ReadyEncoder {
     secret: KnownSecret,
     tid: pg_sys::ItemPointerData,
     uses: CountedUses,
+    /// Whose uses these are.
+    counted_for: pg_sys::Oid,
 }
 
 pg::session_state! {
@@ -91,6 +93,7 @@ impl ReadyEncoder {
             secret,
             tid,
             uses: CountedUses::default(),
+            counted_for: given.user,
         }
     }
 
@@ -114,13 +117,21 @@ impl ReadyEncoder {
         true
     }
 
-    fn count(&mut self, tables: &SecretTables) {
+    /// Counts a use by a user, each by himself; when that is written down, rights are looked at once more, since a command
+    /// may run for long.
+    ///
+    /// Errors: the user may not use it any more; it is gone.
+    fn count(&mut self, tables: &SecretTables, user: pg_sys::Oid) {
+        if self.counted_for != user {
+            (self.counted_for, self.uses) = (user, CountedUses::default());
+        }
         let counted = self.uses.count(tables, &self.secret, &mut self.tid);
         let Some(uses) = counted else {
             return;
         };
+        tables.check_use(&tables.known(&self.name), user);
         if types::settings::logs_secrets() {
-            let (name, user) = (&self.name, role(current_user()));
+            let (name, user) = (&self.name, role(user));
             sql_error(
                 pgrx::PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION,
                 words!("secret \"{name}\" is used by role \"{user}\""),
@@ -195,7 +206,7 @@ pub fn with_encoder<T>(
         },
         None => ReadyEncoder::new(tables, name, given),
     };
-    ready.count(tables);
+    ready.count(tables, given.user);
     let done = run(&mut ready);
     READY.with_borrow_mut(|all| {
         all.insert(0, ready);

@@ -10,6 +10,11 @@ pub fn to_base64(bits: &[u8]) -> String {
     BASE64_STANDARD.encode(reversed)
 }
 
+/// Bytes in base64, as they are.
+pub fn to_base64_bytes(bytes: &[u8]) -> String {
+    BASE64_STANDARD.encode(bytes)
+}
+
 /// The bits of a signature from their base64 form.
 ///
 /// Errors: no base64 (22P02).

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use base::{Error, Result};
 use hmac::{Hmac, Mac};
-use sha2::Sha256;
+use sha2::{Digest, Sha256};
 
 use crate::compare::TokenBuffer;
 use crate::harden::{BitMap, Hardening};
@@ -89,14 +89,40 @@ impl Encoder {
         self.schema.length * if self.hardening.balance { 2 } else { 1 }
     }
 
-    /// Has the values of the salt be hashed with the tokens of the next record.
-    pub fn set_salt<'v>(&mut self, values: impl Iterator<Item = Cow<'v, str>>) {
+    /// Has the values of the salt, in the order of [`Hardening::salt`], be hashed with the tokens of the next record. One that
+    /// is a feature of the schema, too, is taken in the form in which that is hashed, so that it does not matter how a
+    /// register writes it. Whether all are there: who has none would have the same salt as all others without.
+    ///
+    /// Errors: a value that its feature may not have.
+    pub fn set_salt(&mut self, values: &[Cow<'_, str>]) -> Result<bool> {
         self.salt.clear();
-        for value in values {
-            // No token has this character: those of values are of texts that people write.
+        for (name, value) in self.hardening.salt.iter().zip(values) {
+            let mut features = self.schema.features.iter();
+            let feature = features.find(|feature| feature.name == *name);
+            let text = match feature.and_then(|feature| feature.hashed.as_ref()) {
+                None => Cow::Borrowed(value.as_ref()),
+                Some(Hashed { missing, .. })
+                    if missing
+                        .as_ref()
+                        .is_some_and(|missing| missing.sentinel == *value) =>
+                {
+                    return Ok(false);
+                }
+                Some(hashed) => {
+                    let read = hashed.format.read(value, hashed.encoding);
+                    read.map_err(|e| name_feature(e, name))?
+                }
+            };
+            if text.is_empty() {
+                return Ok(false);
+            }
+            // Behind the length no value can be taken for another one, and a token.
             self.salt.push(SEPARATOR);
-            self.salt.extend_from_slice(value.as_bytes());
+            self.salt
+                .extend_from_slice(&(text.len() as u32).to_be_bytes());
+            self.salt.extend_from_slice(text.as_bytes());
         }
+        Ok(true)
     }
 
     /// Sets the bits of a record in `to`, which are 0: bit i in byte i/8 at 2^(i mod 8). `value` gives that of the
@@ -210,7 +236,9 @@ pub fn flipped_id(id: u64, probability: f64) -> u64 {
 }
 
 fn hash_of(secret: &[u8], parts: &[&str]) -> u64 {
-    let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes keys of any length");
+    // HMAC takes a key for one with zeros behind it, and for the hash of a long one; HKDF does not.
+    let key = Sha256::digest(secret);
+    let mut mac = Hmac::<Sha256>::new_from_slice(&key).expect("HMAC takes keys of any length");
     parts.iter().for_each(|part| mac.update(part.as_bytes()));
     let digest = mac.finalize().into_bytes();
     let first = digest.first_chunk().expect("32 bytes");

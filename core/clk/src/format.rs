@@ -55,6 +55,16 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
+    /// As a schema names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Encoding::Ascii => "ascii",
+            Encoding::Utf8 => "utf-8",
+            Encoding::Utf16 => "utf-16",
+            Encoding::Utf32 => "utf-32",
+        }
+    }
+
     /// Whether it has these characters.
     pub fn has(self, text: &str) -> bool {
         self != Encoding::Ascii || text.is_ascii()
@@ -149,7 +159,8 @@ impl Format {
     pub fn read<'v>(&self, value: &'v str, encoding: Encoding) -> Result<Cow<'v, str>> {
         if !encoding.has(value) {
             return Err(refused(format!(
-                "has characters that encoding {encoding} has not"
+                "has characters that encoding {} has not",
+                encoding.name()
             )));
         }
         match self {
@@ -289,9 +300,10 @@ impl PartialOrd for Digits {
     }
 }
 
-/// What Python takes for a blank around a number.
-fn is_blank(c: char) -> bool {
-    c.is_whitespace() || ('\x1c'..='\x1f').contains(&c)
+/// Without what Python takes for blanks around a number: of a text that is not all ASCII some control characters, too.
+fn without_blanks(text: &str) -> &str {
+    let of_others = |c: char| !text.is_ascii() && ('\x1c'..='\x1f').contains(&c);
+    text.trim_matches(|c: char| c.is_whitespace() || of_others(c))
 }
 
 /// Most digits that Python reads.
@@ -302,7 +314,7 @@ const MOST_DIGITS: usize = 4300;
 ///
 /// Errors: digits of other scripts; too many digits.
 pub(crate) fn integer_of(text: &str) -> Result<Option<String>> {
-    let text = text.trim_matches(is_blank);
+    let text = without_blanks(text);
     let (negative, written) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -335,7 +347,7 @@ pub(crate) fn integer_of(text: &str) -> Result<Option<String>> {
 
 /// A floating-point number as Python reads it; `None` if it is none.
 pub(crate) fn float_of(text: &str) -> Option<f64> {
-    let text = without_underscores(text.trim_matches(is_blank))?;
+    let text = without_underscores(without_blanks(text))?;
     text.parse().ok()
 }
 

@@ -20,7 +20,7 @@ mod pattern;
 mod schema;
 mod strptime;
 
-pub use bits::{from_base64, to_base64};
+pub use bits::{from_base64, to_base64, to_base64_bytes};
 pub use encoder::{check_value, flipped_id, Encoder};
 pub use harden::Hardening;
 pub use schema::{Schema, MOST_BITS};

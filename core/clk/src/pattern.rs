@@ -32,8 +32,13 @@ pub(crate) fn compile(member: &Member<'_>) -> Result<Regex> {
             "Of Python's regular expressions a part is known: {why}."
         ))
     };
-    if written.contains("(?<") || written.contains("{,") {
-        return Err(wrong(&"(?<…) and {,n} are not"));
+    // A blank within braces makes them characters there, and is passed over here.
+    let has_blanks = |part: &str| part.split('}').next().is_some_and(|of| of.contains(' '));
+    if written.contains("(?<")
+        || written.contains("{,")
+        || written.split('{').skip(1).any(has_blanks)
+    {
+        return Err(wrong(&"(?<…), {,n} and blanks within braces are not"));
     }
     let ast = Parser::new().parse(written).map_err(|e| wrong(e.kind()))?;
     let mut pattern = String::from(r"\A(?:");

@@ -377,14 +377,19 @@ fn hashed(
     let (comparison, strategy, hash) = how(&hashing)?;
     let (format, encoding) = Format::new(&feature.need("format")?)?;
     let missing = missing(&hashing)?;
-    let replacement = missing
-        .as_ref()
-        .and_then(|missing| missing.replacement.as_ref());
+    let hashed_for_it = |missing: &Missing| {
+        let text = missing.replacement.as_ref().unwrap_or(&missing.sentinel);
+        text.clone()
+    };
+    let replacement = missing.as_ref().map(hashed_for_it);
     if let Some(text) = replacement.filter(|text| !encoding.has(text)) {
         return Err(Error::invalid(format!(
-            "\"{text}\" cannot be written in encoding {encoding}"
+            "\"{text}\" cannot be written in encoding {}",
+            encoding.name()
         ))
-        .detail(format!("It replaces missing values of feature \"{name}\".")));
+        .detail(format!(
+            "It is hashed for missing values of feature \"{name}\"."
+        )));
     }
     Ok(Feature {
         name,

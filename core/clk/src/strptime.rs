@@ -159,15 +159,22 @@ fn date_of(found: &Captures<'_>) -> Option<NaiveDate> {
     });
     let month = number("m");
     let month = month.or_else(|| in_list("b", &MONTHS, 3).or_else(|| in_list("B", &MONTHS, 9)));
+    // A letter that is equal to one of a name but for its case, as ſ to s, makes no name.
+    if month.is_none() && (found.name("b").is_some() || found.name("B").is_some()) {
+        return None;
+    }
     if number("S").is_some_and(|second| second > 59) {
         return None;
     }
     let year = year.unwrap_or(1900) as i32;
-    match number("j") {
+    // Python has no others.
+    let is_year = |date: &NaiveDate| (1..=9999).contains(&date.year());
+    let date = match number("j") {
         // Day 366 of a year that has fewer is the first one of the next year, as there.
         Some(of_year) => {
             NaiveDate::from_yo_opt(year, 1)?.checked_add_days(Days::new(u64::from(of_year) - 1))
         }
         None => NaiveDate::from_ymd_opt(year, month.unwrap_or(1), number("d").unwrap_or(1)),
-    }
+    };
+    date.filter(is_year)
 }

@@ -24,7 +24,7 @@ impl Modulus {
     fn new(divisor: u32) -> Self {
         Modulus {
             divisor,
-            reciprocal: u64::MAX / u64::from(divisor) + 1,
+            reciprocal: (u64::MAX / u64::from(divisor)).wrapping_add(1),
         }
     }
 
