@@ -133,18 +133,20 @@ dropdb restored
 psql -Xq -c 'CREATE ROLE dump_owner LOGIN' -c 'CREATE ROLE dump_writer' -c 'CREATE ROLE dump_heir LOGIN' -c 'CREATE DATABASE owned OWNER dump_owner' -c 'CREATE DATABASE restored OWNER dump_owner'
 PGUSER=dump_owner ask owned "CREATE EXTENSION bloom_ident;
     INSERT INTO ident_abbreviations (language, abbreviation, words) VALUES ('de', 'Tr.', 'Trachtenverein');
-    GRANT SELECT, INSERT ON ident_abbreviations TO dump_writer"
+    SELECT bloom_secret_create('dumped');
+    GRANT SELECT, INSERT ON ident_abbreviations TO dump_writer" >/dev/null
 PGUSER=dump_owner pg_dump -d owned | PGUSER=dump_owner psql -Xq -v ON_ERROR_STOP=1 -d restored >/dev/null
-owned() { ask "$1" "SELECT * FROM ident_abbreviations; SELECT unnest(relacl)::text FROM pg_class WHERE relname = 'ident_abbreviations' ORDER BY 1"; }
+owned() { ask "$1" "SELECT * FROM ident_abbreviations; SELECT * FROM bloom_secrets; SELECT relname, unnest(relacl)::text FROM pg_class WHERE relname IN ('ident_abbreviations', 'bloom_secrets') ORDER BY 1, 2"; }
 diff <(owned owned) <(owned restored) || die 'an owner who is no superuser does not get everything back'
 PGUSER=dump_owner ask restored "INSERT INTO ident_abbreviations (language, abbreviation, words) VALUES ('de', 'x', 'y')"
 
 # docs/installation.md#another-owner: the new one may write, dumps and restores as the old one did, and no dump names the old one, be it for pg_upgrade.
 ask owned 'REASSIGN OWNED BY dump_owner TO dump_heir;
     GRANT SELECT, INSERT, UPDATE, DELETE ON ident_abbreviations TO dump_heir WITH GRANT OPTION;
+    GRANT INSERT, DELETE ON bloom_secrets TO dump_heir;
     DROP OWNED BY dump_owner;
     UPDATE pg_init_privs SET initprivs = relacl FROM pg_class
-    WHERE pg_class.oid = objoid AND classoid = $$pg_class$$::regclass AND objoid = $$ident_abbreviations$$::regclass
+    WHERE pg_class.oid = objoid AND classoid = $$pg_class$$::regclass AND objoid IN ($$ident_abbreviations$$::regclass, $$bloom_secrets$$::regclass)
         AND current_setting($$server_version_num$$)::integer < 170000'
 # Dropping what one owns drops the extension.
 dropdb restored

@@ -23,11 +23,11 @@ cluster_use versions
 ask() { timeout -k 5 60 psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
 
 # Libraries to put in its place. The layout of what processes share is in the library's data: its version, and the sizes of three types, of
-# which that of a table is 8,160 bytes.
+# which that of a table is 8,160 bytes. None is zero: what looks like it otherwise are other numbers of the library, which must stay.
 layouts=$SCRATCH/versions_libraries
 mkdir "$layouts"
 cp "$library" "$layouts/same"
-mapfile -t places < <(LC_ALL=C grep -obUaP '(?s).\0\0\0.\0\0\0\xe0\x1f\0\0.\0\0\0' "$library" | cut -d: -f1)
+mapfile -t places < <(LC_ALL=C grep -obUaP '(?s)[^\0]\0\0\0[^\0]\0\0\0\xe0\x1f\0\0[^\0]\0\0\0' "$library" | cut -d: -f1)
 ((${#places[@]} > 0)) || die 'the layout that workers compare is not found in the library'
 # patch FILE BYTE NUMBER: sets a byte.
 patch() { printf '%b' "\\x$(printf %x "$3")" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none; }
