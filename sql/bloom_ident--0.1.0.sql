@@ -283,6 +283,20 @@ REVOKE ALL ON bloom_secret_values, bloom_secret_grants FROM PUBLIC;
 -- Neither do pg_read_all_data and pg_write_all_data see a row: there are no policies, and functions ask for none.
 ALTER TABLE bloom_secret_values ENABLE ROW LEVEL SECURITY;
 ALTER TABLE bloom_secret_grants ENABLE ROW LEVEL SECURITY;
+CREATE TABLE bloom_clk_ids (
+    id text PRIMARY KEY,
+    name text NOT NULL UNIQUE,
+    length integer,
+    registered timestamptz NOT NULL DEFAULT pg_catalog.now(),
+    CONSTRAINT bloom_clk_ids_id CHECK (
+        id OPERATOR(pg_catalog.~) '^[0-9a-f]{16}$' AND id OPERATOR(pg_catalog.<>) '0000000000000000'),
+    CONSTRAINT bloom_clk_ids_length CHECK (length OPERATOR(pg_catalog.>=) 1)
+);
+COMMENT ON TABLE bloom_clk_ids IS
+    'ids of keyed signatures that a linkage unit takes, under names of its own; tables of signatures may reference it';
+SELECT pg_catalog.pg_extension_config_dump('bloom_clk_ids', '');
+GRANT SELECT ON bloom_clk_ids TO PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE, REFERENCES ON bloom_clk_ids TO @extowner@ WITH GRANT OPTION;
 CREATE FUNCTION bloom_secret_create(name name) RETURNS text
     VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_secret_create_wrapper';
 COMMENT ON FUNCTION bloom_secret_create(name) IS
@@ -335,14 +349,19 @@ CREATE FUNCTION bloom_id(signature bloom) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_id_wrapper';
 COMMENT ON FUNCTION bloom_id(bloom) IS
     'id of a keyed signature, which secret and schema decide; NULL for one that is not keyed';
-CREATE FUNCTION bloom_clk_column(rel regclass, signature name, schema jsonb, secret name) RETURNS name
+CREATE FUNCTION bloom_clk_column(
+    rel regclass, signature name, schema jsonb, secret name, hardening jsonb DEFAULT '{}', fill boolean DEFAULT true) RETURNS name
     VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_column_wrapper';
-COMMENT ON FUNCTION bloom_clk_column(regclass, name, jsonb, name) IS
+COMMENT ON FUNCTION bloom_clk_column(regclass, name, jsonb, name, jsonb, boolean) IS
     'adds a column of keyed signatures to a table, and a trigger that keeps it; gives the name of the trigger';
-CREATE FUNCTION bloom_clk_column(rel regclass, signature name, schema jsonb, secret name, hardening jsonb) RETURNS name
-    VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_column_wrapper';
-COMMENT ON FUNCTION bloom_clk_column(regclass, name, jsonb, name, jsonb) IS
-    'the same of keyed signatures that are hardened';
+CREATE PROCEDURE bloom_clk_fill(rel regclass, signature name, pages integer DEFAULT 1000)
+    LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_fill_wrapper';
+COMMENT ON PROCEDURE bloom_clk_fill(regclass, name, integer) IS
+    'encodes the rows that have no signature of the id of their column, some pages of the table in a transaction';
+CREATE FUNCTION bloom_clk_replace(rel regclass, signature name, replacement name) RETURNS void
+    VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_replace_wrapper';
+COMMENT ON FUNCTION bloom_clk_replace(regclass, name, name) IS
+    'drops a column of keyed signatures with its trigger, and gives its name to another one';
 CREATE FUNCTION bloom_clk_keep() RETURNS trigger
     VOLATILE PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_keep_wrapper';
 COMMENT ON FUNCTION bloom_clk_keep() IS

@@ -134,19 +134,23 @@ psql -Xq -c 'CREATE ROLE dump_owner LOGIN' -c 'CREATE ROLE dump_writer' -c 'CREA
 PGUSER=dump_owner ask owned "CREATE EXTENSION bloom_ident;
     INSERT INTO ident_abbreviations (language, abbreviation, words) VALUES ('de', 'Tr.', 'Trachtenverein');
     SELECT bloom_secret_create('dumped');
+    INSERT INTO bloom_clk_ids (id, name) VALUES ('00000000000000ab', 'ours');
+    CREATE TABLE received (sig bloom, id text GENERATED ALWAYS AS (bloom_id(sig)) STORED REFERENCES bloom_clk_ids);
+    INSERT INTO received VALUES (bloom_clk_from_base64('gAE=', '00000000000000ab'));
     GRANT SELECT, INSERT ON ident_abbreviations TO dump_writer" >/dev/null
 PGUSER=dump_owner pg_dump -d owned | PGUSER=dump_owner psql -Xq -v ON_ERROR_STOP=1 -d restored >/dev/null
-owned() { ask "$1" "SELECT * FROM ident_abbreviations; SELECT * FROM bloom_secrets; SELECT relname, unnest(relacl)::text FROM pg_class WHERE relname IN ('ident_abbreviations', 'bloom_secrets') ORDER BY 1, 2"; }
+owned() { ask "$1" "SELECT * FROM ident_abbreviations; SELECT * FROM bloom_secrets; SELECT * FROM bloom_clk_ids; SELECT * FROM received; SELECT relname, unnest(relacl)::text FROM pg_class WHERE relname IN ('ident_abbreviations', 'bloom_secrets', 'bloom_clk_ids') ORDER BY 1, 2"; }
 diff <(owned owned) <(owned restored) || die 'an owner who is no superuser does not get everything back'
 PGUSER=dump_owner ask restored "INSERT INTO ident_abbreviations (language, abbreviation, words) VALUES ('de', 'x', 'y')"
 
 # docs/installation.md#another-owner: the new one may write, dumps and restores as the old one did, and no dump names the old one, be it for pg_upgrade.
 ask owned 'REASSIGN OWNED BY dump_owner TO dump_heir;
     GRANT SELECT, INSERT, UPDATE, DELETE ON ident_abbreviations TO dump_heir WITH GRANT OPTION;
+    GRANT SELECT, INSERT, UPDATE, DELETE, REFERENCES ON bloom_clk_ids TO dump_heir WITH GRANT OPTION;
     GRANT INSERT, DELETE ON bloom_secrets TO dump_heir;
     DROP OWNED BY dump_owner;
     UPDATE pg_init_privs SET initprivs = relacl FROM pg_class
-    WHERE pg_class.oid = objoid AND classoid = $$pg_class$$::regclass AND objoid IN ($$ident_abbreviations$$::regclass, $$bloom_secrets$$::regclass)
+    WHERE pg_class.oid = objoid AND classoid = $$pg_class$$::regclass AND objoid IN ($$ident_abbreviations$$::regclass, $$bloom_clk_ids$$::regclass, $$bloom_secrets$$::regclass)
         AND current_setting($$server_version_num$$)::integer < 170000'
 # Dropping what one owns drops the extension.
 dropdb restored

@@ -39,7 +39,7 @@ done <<<"$operators")
 # The functions whose arguments have names, as the reference writes them.
 signatures=$(sql -c "
     SELECT proname || '(' || replace(replace(regexp_replace(regexp_replace(
-               pg_get_function_arguments(pg_proc.oid), '(, )?OUT .*', ''), '::(text|name|regclass|jsonb|integer|bigint|boolean|double precision)(\[\])?', '', 'g'),
+               pg_get_function_arguments(pg_proc.oid), '(, )?OUT .*|\mIN ', '', 'g'), '::(text|name|regclass|jsonb|integer|bigint|boolean|double precision)(\[\])?', '', 'g'),
                ' DEFAULT ', ' = '), 'double precision', 'float8') || ')'
     FROM pg_proc JOIN member ON (classid, objid) = ('pg_proc'::regclass, pg_proc.oid)
     WHERE proargnames[1] <> '' ORDER BY 1")

@@ -57,6 +57,8 @@ macro_rules! declared {
 
 server! {
     fn SPI_connect() -> c_int;
+    fn SPI_connect_ext(options: c_int) -> c_int;
+    fn SPI_commit();
     fn SPI_finish() -> c_int;
     fn SPI_prepare(src: *const c_char, nargs: c_int, argtypes: *mut Oid) -> SPIPlanPtr;
     fn SPI_keepplan(plan: SPIPlanPtr) -> c_int;

@@ -1,6 +1,6 @@
-//! `bloom_clk_column`: a column of keyed signatures that a trigger keeps.
+//! The trigger that keeps a column of keyed signatures.
 //!
-//! The trigger encodes by the rights of whoever enters a row: anybody with the privilege TRIGGER can make one, with other
+//! It encodes by the rights of whoever enters a row: anybody with the privilege TRIGGER can make one, with other
 //! arguments, so it must lend nobody's rights.
 
 use std::cell::RefCell;
@@ -11,156 +11,28 @@ use std::rc::Rc;
 use base::Result;
 use pg::catalog::privileges::current_user;
 use pg::error::{raise, sql_error, OrRaise};
-use pg::function::arguments::Arguments;
 use pg::function::trigger::{protocol_violated, TriggerCall};
 use pg::message::words;
-use pg::relation::OpenRelation;
 use pg::row::Row;
-use pg::session::{not_during_recovery, SavedPlan, Session};
+use pg::session::{SavedPlan, Session};
 use pg::session_state::map_bytes;
 use pg::sql::{literal, Sql};
 use pg::values::jsonb::JsonObject;
-use pg::values::text::to_database;
 use pg::values::varlena::NewValue;
 use pg::{catalog, entry, ffi, sql};
 use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::{
-    ERRCODE_DATATYPE_MISMATCH, ERRCODE_DUPLICATE_OBJECT, ERRCODE_FEATURE_NOT_SUPPORTED,
-    ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, ERRCODE_UNDEFINED_COLUMN, ERRCODE_WRONG_OBJECT_TYPE,
+    ERRCODE_DATATYPE_MISMATCH, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, ERRCODE_UNDEFINED_COLUMN,
 };
 
 use signature::filter::typmod::{enforce, BLOOM};
 use signature::filter::Shape;
 use types::NewBloom;
 
-use super::encode::{encoded, given};
+use super::encode::encoded;
 use super::manage::shown;
 use super::ready::{with_encoder, GivenJson, GivenSchema, ReadyEncoder};
 use super::tables::SecretTables;
-
-/// `(rel regclass, signature name, schema jsonb, secret name) RETURNS name`
-///
-/// `(rel regclass, signature name, schema jsonb, secret name, hardening jsonb) RETURNS name`
-///
-/// Adds the column, if it is not there, and a trigger, and has it encode the rows that are there. Gives the trigger's name.
-///
-/// Errors: a relation that is no table; a feature, or a member of the salt, that is no column of it; there is such a trigger
-/// already; the caller may not use the secret; those of ALTER TABLE, CREATE TRIGGER and UPDATE, which the caller does.
-#[entry(volatile, parallel_unsafe)]
-fn bloom_clk_column(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
-    not_during_recovery(c"bloom_clk_column()");
-    // SAFETY: the record of a running call, which is declared with these arguments, and STRICT; they live as long as it.
-    let (tables, arguments, given, function) = unsafe {
-        let arguments = Arguments::new(fcinfo);
-        let given = given(arguments, [2, 4]);
-        let function = (*(*fcinfo).flinfo).fn_oid;
-        (SecretTables::of_call(fcinfo), arguments, given, function)
-    };
-    let (table, column, secret) = (arguments.oid(0), arguments.name(1), arguments.name(3));
-    check_table(table);
-    let (bits, id, members) = with_encoder(&tables, &secret, &given.of(), |ready| {
-        let members = ready.names.iter().chain(&ready.salt);
-        let members = members.filter(|name| !name.is_empty()).cloned();
-        (
-            ready.shape.m(),
-            ready.encoder.id(),
-            members.collect::<Vec<_>>(),
-        )
-    });
-    for name in members {
-        let name = CString::new(name).unwrap_or_default();
-        let number = catalog::column(table, &name);
-        if number.is_some_and(|number| is_virtual(table, number)) {
-            raise(
-                &sql_error(
-                    ERRCODE_FEATURE_NOT_SUPPORTED,
-                    words!("column \"{name}\" of table \"{table}\" is a virtual generated column"),
-                )
-                .detail("A trigger does not see its value."),
-            );
-        }
-        if number.is_none() {
-            raise(
-                &sql_error(
-                    ERRCODE_UNDEFINED_COLUMN,
-                    words!("column \"{name}\" of table \"{table}\" does not exist"),
-                )
-                .detail("The linkage schema, or the hardening, names it."),
-            );
-        }
-    }
-    let trigger = trigger_name(table, &column);
-    let session = Session::begin(false);
-    if catalog::column(table, &column).is_none() {
-        let bloom = Sql::new("").name_in(&catalog::schema_of_function(function), c"bloom");
-        let bits = Sql::new(&bits.to_string());
-        session.run(
-            &sql!("ALTER TABLE {table} ADD COLUMN {column} {bloom}(clk, {bits})"),
-            &[],
-        );
-    }
-    let text = |json: &JsonObject<'_>| CString::new(to_database(&json.text())).unwrap_or_default();
-    let id = CString::new(shown(id)).unwrap_or_default();
-    let mut parts = vec![column.clone(), secret, id, text(&given.schema)];
-    parts.extend(given.hardening.as_ref().map(text));
-    let parts = Sql::join(parts.iter().map(|part| literal(part)), ", ");
-    let own = Sql::new("").name_in(&catalog::schema_of_function(function), c"bloom_clk_keep");
-    session.run(
-        &sql!("CREATE TRIGGER {trigger} BEFORE INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION {own}({parts})"),
-        &[],
-    );
-    // The trigger does the rest.
-    session.run(&sql!("UPDATE {table} SET {column} = {column}"), &[]);
-    drop(session);
-    // SAFETY: there is room for a name, of which the server copies as much as fits.
-    unsafe {
-        let room: pg_sys::Name = pg_sys::palloc0(size_of::<pg_sys::NameData>()).cast();
-        pg_sys::namestrcpy(room, trigger.as_ptr());
-        NewValue(pg_sys::Datum::from(room))
-    }
-}
-
-/// Errors: it is no table that can have such a trigger.
-fn check_table(table: pg_sys::Oid) {
-    catalog::check_exists(table).or_raise();
-    let kinds = [pg_sys::RELKIND_RELATION, pg_sys::RELKIND_PARTITIONED_TABLE];
-    if !kinds.contains(&catalog::kind(table)) {
-        raise(&sql_error(
-            ERRCODE_WRONG_OBJECT_TYPE,
-            words!("relation \"{table}\" is no table"),
-        ));
-    }
-}
-
-/// Whether a column is generated when it is read.
-fn is_virtual(table: pg_sys::Oid, number: i16) -> bool {
-    let table = OpenRelation::table(table, pg_sys::AccessShareLock);
-    let mut columns = table.columns();
-    columns.any(|column| column.attnum == number && column.attgenerated as u8 == b'v')
-}
-
-/// The name of the trigger of a column.
-///
-/// Errors: there is one.
-fn trigger_name(table: pg_sys::Oid, column: &CStr) -> CString {
-    let of_table = catalog::name(table);
-    // SAFETY: the functions take C strings, one gives a new one, and the other looks into the catalog.
-    let (name, is_there) = unsafe {
-        let name = pg_sys::makeObjectName(of_table.as_ptr(), column.as_ptr(), c"clk".as_ptr());
-        let is_there = pg_sys::get_trigger_oid(table, name, true) != pg_sys::InvalidOid;
-        (CStr::from_ptr(name).to_owned(), is_there)
-    };
-    if is_there {
-        raise(
-            &sql_error(
-                ERRCODE_DUPLICATE_OBJECT,
-                words!("trigger \"{name}\" for table \"{table}\" already exists"),
-            )
-            .hint("Drop it, and then make it anew: DROP TRIGGER."),
-        );
-    }
-    name
-}
 
 /// `() RETURNS trigger`
 ///
@@ -169,6 +41,53 @@ fn trigger_name(table: pg_sys::Oid, column: &CStr) -> CString {
 fn bloom_clk_keep(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the server calls this function with the record of the call, which lives until it returns.
     NewValue(unsafe { keep(fcinfo) }.or_raise())
+}
+
+/// What a trigger is told: its arguments.
+pub struct KeptColumn {
+    pub column: CString,
+    pub secret: CString,
+    /// That of the column's signatures.
+    pub id: CString,
+    pub schema: CString,
+    pub hardening: Option<CString>,
+}
+
+impl KeptColumn {
+    /// That of a trigger's arguments.
+    ///
+    /// Errors: they are others than [`super::column`] writes.
+    pub fn of(arguments: Vec<CString>) -> Result<KeptColumn> {
+        let is_known = (4..=5).contains(&arguments.len());
+        let mut arguments = arguments.into_iter();
+        let mut next = || arguments.next().filter(|_| is_known);
+        match (next(), next(), next(), next()) {
+            (Some(column), Some(secret), Some(id), Some(schema)) => Ok(KeptColumn {
+                column,
+                secret,
+                id,
+                schema,
+                hardening: next(),
+            }),
+            _ => Err(protocol_violated(
+                "function \"bloom_clk_keep\" needs a column, a secret, an id and a linkage schema as its arguments",
+            )
+            .hint("Such triggers are made by bloom_clk_column().")),
+        }
+    }
+
+    /// The same, as CREATE TRIGGER is given them.
+    pub fn arguments(&self) -> Sql {
+        let KeptColumn {
+            column,
+            secret,
+            id,
+            schema,
+            hardening,
+        } = self;
+        let all = [column, secret, id, schema].into_iter().chain(hardening);
+        Sql::join(all.map(|part| literal(part)), ", ")
+    }
 }
 
 /// Gives the row with its signature.
@@ -186,17 +105,13 @@ unsafe fn keep(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
         )
         .hint("Such triggers are made by bloom_clk_column()."));
     }
-    let args = call.args();
-    let (column, secret, id, schema, hardening) = match &args[..] {
-        [column, secret, id, schema] => (column, secret, id, schema, None),
-        [column, secret, id, schema, hardening] => (column, secret, id, schema, Some(hardening)),
-        _ => {
-            return Err(protocol_violated(
-                "function \"bloom_clk_keep\" needs a column, a secret, an id and a linkage schema as its arguments",
-            )
-            .hint("Such triggers are made by bloom_clk_column()."))
-        }
-    };
+    let KeptColumn {
+        column,
+        secret,
+        id,
+        schema,
+        hardening,
+    } = &KeptColumn::of(call.args())?;
     let table = call.table();
     let Some(number) = catalog::column(table, column) else {
         return Err(sql_error(
@@ -214,7 +129,7 @@ unsafe fn keep(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     };
     let given = GivenSchema {
         schema: GivenJson::Text(schema),
-        hardening: hardening.map(|hardening| GivenJson::Text(hardening)),
+        hardening: hardening.as_deref().map(GivenJson::Text),
         user: current_user(),
     };
     // SAFETY: the slot holds a row of the trigger's table, which is open, as long as the call runs; the function is that of
@@ -268,7 +183,7 @@ fn check_id(ready: &ReadyEncoder, secret: &CStr, expected: &CStr) {
 ///
 /// # Safety
 /// The descriptor is that of a table, which has the column.
-unsafe fn check_type(columns: pg_sys::TupleDesc, number: i16, column: &CStr, shape: Shape) {
+pub unsafe fn check_type(columns: pg_sys::TupleDesc, number: i16, column: &CStr, shape: Shape) {
     // SAFETY: the caller's.
     let attribute = unsafe { &*ffi::attribute(columns, i32::from(number) - 1) };
     let of_type = attribute.atttypid;

@@ -3,20 +3,20 @@
 use std::ffi::{CStr, CString};
 
 use clk::{check_value, to_base64_bytes};
-use pg::catalog::privileges::{self, current_user};
-use pg::error::{raise, sql_error, warn};
+use pg::catalog::privileges::{self, current_user, role};
+use pg::error::{raise, sql_error, tell, warn};
 use pg::function::arguments::Arguments;
 use pg::message::words;
 use pg::session::{not_during_recovery, Session};
 use pg::values::text::Text;
 use pg::values::varlena::{build, NewValue, Varlena};
 use pg::{catalog, entry, sql};
-use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::{
     ERRCODE_DATA_EXCEPTION, ERRCODE_DUPLICATE_OBJECT, ERRCODE_INSUFFICIENT_PRIVILEGE,
     ERRCODE_INTERNAL_ERROR, ERRCODE_INVALID_NAME, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
     ERRCODE_UNDEFINED_OBJECT, ERRCODE_WARNING,
 };
+use pgrx::{pg_sys, PgLogLevel};
 
 use super::tables::{NameValue, SecretTables};
 
@@ -122,6 +122,11 @@ fn bloom_secret_export(fcinfo: pg_sys::FunctionCallInfo) -> Vec<u8> {
     let (tables, arguments) = unsafe { (SecretTables::of_call(fcinfo), Arguments::new(fcinfo)) };
     let secret = tables.known(&arguments.name(0));
     tables.check_owner(&secret);
+    if types::settings::logs_secrets() {
+        let (name, user) = (&secret.name, role(current_user()));
+        let message = words!("secret \"{name}\" is exported by role \"{user}\"");
+        tell(PgLogLevel::LOG, message);
+    }
     tables.value(&secret).0
 }
 
@@ -132,11 +137,14 @@ fn bloom_secret_export(fcinfo: pg_sys::FunctionCallInfo) -> Vec<u8> {
 fn bloom_secret_drop(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the record of a running call, which is declared with this argument.
     let (tables, arguments) = unsafe { (begin(fcinfo), Arguments::new(fcinfo)) };
-    let secret = tables.known(&arguments.name(0));
-    match secret.owner {
-        Some(_) => tables.check_owner(&secret),
-        None => check_create(),
-    }
+    let secret = locked(&tables, || {
+        let secret = tables.known(&arguments.name(0));
+        match secret.owner {
+            Some(_) => tables.check_owner(&secret),
+            None => check_create(),
+        }
+        secret
+    });
     tables.remove(&secret);
     NewValue(pg_sys::Datum::null())
 }
@@ -149,7 +157,7 @@ fn bloom_secret_grant(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the record of a running call, which is declared with these arguments.
     let (tables, arguments) = unsafe { (begin(fcinfo), Arguments::new(fcinfo)) };
     let (name, role) = (arguments.name(0), arguments.oid(1));
-    tables.check_owner(&tables.known(&name));
+    locked(&tables, || tables.check_owner(&tables.known(&name)));
     let mut is_there = false;
     let name = NameValue::new(&name);
     tables
@@ -175,7 +183,7 @@ fn bloom_secret_revoke(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the record of a running call, which is declared with these arguments.
     let (tables, arguments) = unsafe { (begin(fcinfo), Arguments::new(fcinfo)) };
     let (name, role) = (arguments.name(0), arguments.oid(1));
-    tables.check_owner(&tables.known(&name));
+    locked(&tables, || tables.check_owner(&tables.known(&name)));
     let is_it = |row: &pg::key_table::FoundRow<'_>| SecretTables::is_granted(row, role);
     if tables.remove_rows(&tables.grants, &name, is_it) == 0 {
         let role = privileges::role(role);
@@ -193,6 +201,15 @@ unsafe fn begin(fcinfo: pg_sys::FunctionCallInfo) -> SecretTables {
     not_during_recovery(c"what changes secrets");
     // SAFETY: the caller's.
     unsafe { SecretTables::of_call(fcinfo) }
+}
+
+/// What `check` gives, which looks at rights, once nobody else can change secrets or rights to them until the end of the
+/// transaction: a right that is granted while the secret is dropped would be one to the next secret of that name. Who does
+/// not have the rights locks nothing.
+fn locked<T>(tables: &SecretTables, check: impl Fn() -> T) -> T {
+    check();
+    pg::relation::lock(tables.secrets.oid, pg_sys::ShareRowExclusiveLock);
+    check()
 }
 
 /// Default privileges of whoever has installed the extension may have let others read the table of secrets.
@@ -252,7 +269,11 @@ fn import(tables: &SecretTables, name: &CString, secret: &[u8]) -> String {
                 .hint("Take another secret, and send it as a large object: \\lo_import in psql, and bloom_secret_import(name, oid)."),
         );
     }
-    let Some(known) = tables.find(name) else {
+    let known = locked(tables, || {
+        check_create();
+        tables.find(name)
+    });
+    let Some(known) = known else {
         return enter(tables, name, secret);
     };
     // One that a dump knows, and does not have.
@@ -260,7 +281,6 @@ fn import(tables: &SecretTables, name: &CString, secret: &[u8]) -> String {
     if known.owner.is_some() {
         taken(name);
     }
-    check_create();
     if known.id != id {
         let expected = &known.id;
         raise(
@@ -285,10 +305,12 @@ fn enter(tables: &SecretTables, name: &CString, secret: &[u8]) -> String {
             "name of a secret is empty",
         ));
     }
-    if tables.find(name).is_some() {
-        taken(name);
-    }
-    check_create();
+    locked(tables, || {
+        if tables.find(name).is_some() {
+            taken(name);
+        }
+        check_create();
+    });
     check_private(tables);
     let id = shown(check_value(secret));
     tables.add(name, &id, bytes(secret));

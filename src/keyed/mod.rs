@@ -4,9 +4,11 @@
 //!   needs rights on them, and no code but the server's own runs.
 //! - [`secrets`]: a secret, and who may use it; [`manage`]: `bloom_secret_create` and its like.
 //! - [`uses`]: how often secrets were used, counted whatever becomes of the transaction.
-//! - [`ready`]: what a session remembers of a secret and a schema; [`encode`]: `bloom_clk` and its like; [`keep`]: a
-//!   column that a trigger keeps. [`moment`]: for how long what was looked up holds.
+//! - [`ready`]: what a session remembers of a secret and a schema; [`encode`]: `bloom_clk` and its like; [`keep`]: the
+//!   trigger that keeps a column, and [`column`] what makes, fills and replaces such columns. [`moment`]: for how long what
+//!   was looked up holds.
 
+mod column;
 mod encode;
 mod keep;
 mod manage;

@@ -94,11 +94,15 @@ impl TriggerCall {
 
     /// The arguments of the trigger, as CREATE TRIGGER was given them.
     pub fn args(&self) -> Vec<CString> {
-        let trigger = self.trigger();
-        let arg = |i: usize| {
-            // SAFETY: `i` is below the number of arguments, and each argument is a C string.
-            unsafe { CStr::from_ptr(*trigger.tgargs.add(i)) }.to_owned()
-        };
-        (0..trigger.tgnargs as usize).map(arg).collect()
+        arguments(self.trigger())
     }
+}
+
+/// The arguments of a trigger, as CREATE TRIGGER was given them.
+pub fn arguments(trigger: &pg_sys::Trigger) -> Vec<CString> {
+    let arg = |i: usize| {
+        // SAFETY: `i` is below the number of arguments, and each argument is a C string.
+        unsafe { CStr::from_ptr(*trigger.tgargs.add(i)) }.to_owned()
+    };
+    (0..trigger.tgnargs as usize).map(arg).collect()
 }

@@ -89,6 +89,25 @@ impl Session {
         }
     }
 
+    /// Begins a session of a procedure, which may commit between its statements, and changes rows.
+    pub fn begin_nonatomic() -> Session {
+        // SAFETY: the protocol of the SPI.
+        unsafe {
+            let outside = pg_sys::CurrentMemoryContext;
+            ffi::SPI_connect_ext(pg_sys::SPI_OPT_NONATOMIC as c_int);
+            let read_only = false;
+            Session { outside, read_only }
+        }
+    }
+
+    /// Commits what was done, and begins the next transaction. Nothing may be open that ends with one.
+    ///
+    /// Errors: the session cannot commit; those of what waits for the end of the transaction.
+    pub fn commit(&self) {
+        // SAFETY: the session is connected. The server raises an error where it cannot commit.
+        unsafe { ffi::SPI_commit() };
+    }
+
     /// Makes the rows of a store a table of this name, as they are until the session ends.
     pub fn table(&self, name: &CStr, store: &TupleStore) {
         // SAFETY: the session is connected, and keeps what it is told of the table as long as it is, with a copy of the

@@ -1,0 +1,401 @@
+//! `bloom_clk_column` and its like: columns of keyed signatures, which a trigger keeps, are made, filled in batches, and put
+//! in the place of others. All of it is done by the caller.
+
+use std::ffi::{CStr, CString};
+
+use pg::error::{raise, sql_error, tell, warn, OrRaise};
+use pg::function::arguments::Arguments;
+use pg::function::trigger;
+use pg::message::words;
+use pg::relation::{self, OpenRelation};
+use pg::session::{not_during_recovery, Session};
+use pg::sql::{literal, Sql};
+use pg::values::jsonb::JsonObject;
+use pg::values::text::to_database;
+use pg::values::varlena::NewValue;
+use pg::{catalog, entry, sql};
+use pgrx::PgSqlErrorCode::{
+    ERRCODE_ACTIVE_SQL_TRANSACTION, ERRCODE_DUPLICATE_OBJECT, ERRCODE_FEATURE_NOT_SUPPORTED,
+    ERRCODE_INVALID_PARAMETER_VALUE, ERRCODE_NULL_VALUE_NOT_ALLOWED,
+    ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, ERRCODE_UNDEFINED_COLUMN, ERRCODE_UNDEFINED_OBJECT,
+    ERRCODE_WARNING, ERRCODE_WRONG_OBJECT_TYPE,
+};
+use pgrx::{pg_sys, PgLogLevel};
+
+use super::encode::given;
+use super::keep::{check_type, KeptColumn};
+use super::manage::shown;
+use super::ready::with_encoder;
+use super::tables::SecretTables;
+use signature::filter::typmod;
+
+/// `(rel regclass, signature name, schema jsonb, secret name, hardening jsonb, fill boolean) RETURNS name`
+///
+/// Adds the column, if it is not there, and a trigger, and with `fill` has it encode the rows that are there. Gives the
+/// trigger's name.
+///
+/// Errors: a relation that is no table; a feature, or a member of the salt, that is no column of it; there is such a trigger
+/// already; a column of another type; the caller may not use the secret; those of ALTER TABLE, CREATE TRIGGER and UPDATE.
+#[entry(volatile, parallel_unsafe)]
+fn bloom_clk_column(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    not_during_recovery(c"bloom_clk_column()");
+    // SAFETY: the record of a running call, which is declared with these arguments, and STRICT; they live as long as it.
+    let (tables, arguments, given, function) = unsafe {
+        let arguments = Arguments::new(fcinfo);
+        let given = given(arguments, [2, 4]);
+        let function = (*(*fcinfo).flinfo).fn_oid;
+        (SecretTables::of_call(fcinfo), arguments, given, function)
+    };
+    let (table, column, secret) = (arguments.oid(0), arguments.name(1), arguments.name(3));
+    check_table(table);
+    let (shape, members) = with_encoder(&tables, &secret, &given.of(), |ready| {
+        let members = ready.names.iter().chain(&ready.salt);
+        let members = members.filter(|name| !name.is_empty()).cloned();
+        (ready.shape, members.collect::<Vec<_>>())
+    });
+    for name in members {
+        let name = CString::new(name).unwrap_or_default();
+        let number = catalog::column(table, &name);
+        if number.is_some_and(|number| is_virtual(table, number)) {
+            raise(
+                &sql_error(
+                    ERRCODE_FEATURE_NOT_SUPPORTED,
+                    words!("column \"{name}\" of table \"{table}\" is a virtual generated column"),
+                )
+                .detail("A trigger does not see its value."),
+            );
+        }
+        if number.is_none() {
+            raise(
+                &sql_error(
+                    ERRCODE_UNDEFINED_COLUMN,
+                    words!("column \"{name}\" of table \"{table}\" does not exist"),
+                )
+                .detail("The linkage schema, or the hardening, names it."),
+            );
+        }
+    }
+    let trigger = trigger_name(table, &column);
+    let session = Session::begin(false);
+    match catalog::column(table, &column) {
+        None => {
+            let bloom = Sql::new("").name_in(&catalog::schema_of_function(function), c"bloom");
+            let declared = Sql::new(&typmod::declaration(shape));
+            session.run(
+                &sql!("ALTER TABLE {table} ADD COLUMN {column} {bloom}{declared}"),
+                &[],
+            );
+        }
+        Some(number) => {
+            let open = OpenRelation::table(table, pg_sys::AccessShareLock);
+            // SAFETY: the descriptor of a table that has the column.
+            unsafe { check_type(open.rd_att, number, &column, shape) };
+        }
+    }
+    let text = |json: &JsonObject<'_>| CString::new(to_database(&json.text())).unwrap_or_default();
+    let kept = KeptColumn {
+        column,
+        secret,
+        id: CString::new(shown(shape.id())).unwrap_or_default(),
+        schema: text(&given.schema),
+        // An empty one is none.
+        hardening: given
+            .hardening
+            .as_ref()
+            .map(text)
+            .filter(|hardening| hardening.as_c_str() != c"{}"),
+    };
+    create_trigger(&session, table, &trigger, &kept, function);
+    if arguments.boolean(5) {
+        // The trigger does the rest.
+        let column = &kept.column;
+        session.run(&sql!("UPDATE {table} SET {column} = {column}"), &[]);
+    }
+    drop(session);
+    warn_of_later(table, &trigger);
+    // SAFETY: there is room for a name, of which the server copies as much as fits.
+    unsafe {
+        let room: pg_sys::Name = pg_sys::palloc0(size_of::<pg_sys::NameData>()).cast();
+        pg_sys::namestrcpy(room, trigger.as_ptr());
+        NewValue(pg_sys::Datum::from(room))
+    }
+}
+
+/// Errors: it is no table that can have such a trigger.
+fn check_table(table: pg_sys::Oid) {
+    catalog::check_exists(table).or_raise();
+    let kinds = [pg_sys::RELKIND_RELATION, pg_sys::RELKIND_PARTITIONED_TABLE];
+    if !kinds.contains(&catalog::kind(table)) {
+        raise(&sql_error(
+            ERRCODE_WRONG_OBJECT_TYPE,
+            words!("relation \"{table}\" is no table"),
+        ));
+    }
+}
+
+/// Whether a column is generated when it is read.
+fn is_virtual(table: pg_sys::Oid, number: i16) -> bool {
+    let table = OpenRelation::table(table, pg_sys::AccessShareLock);
+    let mut columns = table.columns();
+    columns.any(|column| column.attnum == number && column.attgenerated as u8 == b'v')
+}
+
+/// The name of the trigger of a column.
+///
+/// Errors: there is one.
+fn trigger_name(table: pg_sys::Oid, column: &CStr) -> CString {
+    let of_table = catalog::name(table);
+    // SAFETY: the functions take C strings, one gives a new one, and the other looks into the catalog.
+    let (name, is_there) = unsafe {
+        let name = pg_sys::makeObjectName(of_table.as_ptr(), column.as_ptr(), c"clk".as_ptr());
+        let is_there = pg_sys::get_trigger_oid(table, name, true) != pg_sys::InvalidOid;
+        (CStr::from_ptr(name).to_owned(), is_there)
+    };
+    if is_there {
+        raise(
+            &sql_error(
+                ERRCODE_DUPLICATE_OBJECT,
+                words!("trigger \"{name}\" for table \"{table}\" already exists"),
+            )
+            .hint("Drop it, and then make it anew: DROP TRIGGER."),
+        );
+    }
+    name
+}
+
+/// Has a trigger keep a column, by the function beside another one.
+fn create_trigger(
+    session: &Session,
+    table: pg_sys::Oid,
+    trigger: &CStr,
+    kept: &KeptColumn,
+    beside: pg_sys::Oid,
+) {
+    let arguments = kept.arguments();
+    let own = Sql::new("").name_in(&catalog::schema_of_function(beside), c"bloom_clk_keep");
+    session.run(
+        &sql!("CREATE TRIGGER {trigger} BEFORE INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION {own}({arguments})"),
+        &[],
+    );
+}
+
+/// Says which triggers change a row when it is encoded already.
+fn warn_of_later(table: pg_sys::Oid, trigger: &CStr) {
+    let open = OpenRelation::table(table, pg_sys::AccessShareLock);
+    let before = (pg_sys::TRIGGER_TYPE_ROW | pg_sys::TRIGGER_TYPE_BEFORE) as i16;
+    let changes = (pg_sys::TRIGGER_TYPE_INSERT | pg_sys::TRIGGER_TYPE_UPDATE) as i16;
+    for other in open.triggers() {
+        // SAFETY: a trigger has a name, which is a C string.
+        let name = unsafe { CStr::from_ptr(other.tgname) };
+        let is_later = other.tgtype & before == before && other.tgtype & changes != 0;
+        if is_later && name > trigger && !is_keeper(other) {
+            warn(
+                &sql_error(ERRCODE_WARNING, words!("trigger \"{name}\" fires after trigger \"{trigger}\""))
+                    .detail("What it changes in a row is not in the signature.")
+                    .hint(words!("Give it a name that comes before: ALTER TRIGGER \"{name}\" ON {table} RENAME TO ... .")),
+            );
+        }
+    }
+}
+
+fn is_keeper(trigger: &pg_sys::Trigger) -> bool {
+    catalog::is_of_library(trigger.tgfoid, c"bloom_clk_keep_wrapper")
+}
+
+/// The trigger that keeps a column, by name, and what it is told.
+///
+/// Errors: there is none.
+fn keeper(table: pg_sys::Oid, column: &CStr) -> (CString, KeptColumn) {
+    let open = OpenRelation::table(table, pg_sys::AccessShareLock);
+    let mut found = open.triggers().iter().filter(|trigger| is_keeper(trigger));
+    let found = found.find_map(|trigger| {
+        let kept = KeptColumn::of(trigger::arguments(trigger)).ok()?;
+        // SAFETY: a trigger has a name, which is a C string.
+        let name = unsafe { CStr::from_ptr(trigger.tgname) }.to_owned();
+        (kept.column.as_c_str() == column).then_some((name, kept))
+    });
+    found.unwrap_or_else(|| {
+        raise(
+            &sql_error(
+                ERRCODE_UNDEFINED_OBJECT,
+                words!("no trigger keeps column \"{column}\" of table \"{table}\""),
+            )
+            .hint("Make one by bloom_clk_column()."),
+        )
+    })
+}
+
+/// `(rel regclass, signature name, pages integer) RETURNS void`
+///
+/// A procedure, which has the trigger of a column encode the rows that have no signature of its id, so many pages of the table at a time, each
+/// in a transaction of its own.
+///
+/// Errors: no trigger keeps the column; it is called where it cannot commit; those of UPDATE.
+#[entry(volatile, called_on_null, parallel_unsafe)]
+fn bloom_clk_fill(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    not_during_recovery(c"bloom_clk_fill()");
+    // SAFETY: the record of a running call, which is declared with these arguments.
+    let arguments = unsafe { Arguments::new(fcinfo) };
+    if (0..3).any(|i| arguments.datum(i).is_none()) {
+        raise(&sql_error(
+            ERRCODE_NULL_VALUE_NOT_ALLOWED,
+            "an argument of bloom_clk_fill() is null",
+        ));
+    }
+    let (table, column) = (arguments.oid(0), arguments.name(1));
+    let pages = arguments.given(2).value() as i32;
+    if pages < 1 {
+        raise(
+            &sql_error(
+                ERRCODE_INVALID_PARAMETER_VALUE,
+                format!("pages = {pages} is out of range"),
+            )
+            .detail("It is 1 at least: the pages of the table that one transaction encodes."),
+        );
+    }
+    // SAFETY: the record of a running call; what a procedure is called with is a node of this type.
+    if !unsafe { may_commit(fcinfo) } {
+        raise(
+            &sql_error(
+                ERRCODE_ACTIVE_SQL_TRANSACTION,
+                "bloom_clk_fill() cannot run inside a transaction block",
+            )
+            .detail("It commits what it has encoded.")
+            .hint(
+                "Call it by itself; in one transaction, UPDATE the rows: the trigger encodes them.",
+            ),
+        );
+    }
+    check_table(table);
+    keeper(table, &column);
+    let all = last_page(table);
+    let session = Session::begin_nonatomic();
+    let (mut first, mut filled) = (0, 0);
+    while first < all {
+        let (_, kept) = keeper(table, &column);
+        let (id, end) = (&kept.id, first.saturating_add(pages as u32).min(all));
+        let range = Sql::new(&format!(
+            "ctid OPERATOR(pg_catalog.>=) '({first},0)'::pg_catalog.tid AND ctid OPERATOR(pg_catalog.<) '({end},0)'::pg_catalog.tid"
+        ));
+        let (own, id) = (id_function(fcinfo), literal(id));
+        filled += session.run(
+            &sql!("UPDATE {table} SET {column} = {column} WHERE {range} AND NOT COALESCE({own}({column}) OPERATOR(pg_catalog.=) {id}, false)"),
+            &[],
+        );
+        session.commit();
+        first = end;
+    }
+    drop(session);
+    let filled = filled.to_string();
+    catalog::check_exists(table).or_raise();
+    tell(
+        PgLogLevel::NOTICE,
+        words!("{filled} rows of table \"{table}\" are encoded"),
+    );
+    NewValue(pg_sys::Datum::null())
+}
+
+/// Whether a procedure may commit.
+///
+/// # Safety
+/// `fcinfo` is that of a running call of a procedure.
+unsafe fn may_commit(fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    // SAFETY: the caller's. The context is NULL or a node.
+    unsafe {
+        let context: *mut pg_sys::CallContext = (*fcinfo).context.cast();
+        !context.is_null()
+            && (*context).type_ == pg_sys::NodeTag::T_CallContext
+            && !(*context).atomic
+    }
+}
+
+/// As many pages as the largest part of a table has.
+///
+/// Errors: a part is elsewhere.
+fn last_page(table: pg_sys::Oid) -> pg_sys::BlockNumber {
+    relation::lock(table, pg_sys::AccessShareLock);
+    // SAFETY: the table is locked, and was looked up.
+    let parts = unsafe { relation::with_inheritors(table, pg_sys::AccessShareLock) };
+    let pages = parts
+        .into_iter()
+        .filter_map(|part| match catalog::kind(part) {
+            pg_sys::RELKIND_RELATION => Some(OpenRelation::locked_table(part).blocks()),
+            pg_sys::RELKIND_FOREIGN_TABLE => raise(
+                &sql_error(
+                    ERRCODE_FEATURE_NOT_SUPPORTED,
+                    words!("partition \"{part}\" is a foreign table"),
+                )
+                .hint("UPDATE its rows: the trigger encodes them."),
+            ),
+            _ => None,
+        });
+    pages.max().unwrap_or(0)
+}
+
+/// `(rel regclass, signature name, replacement name) RETURNS void`
+///
+/// Drops a column of keyed signatures with its trigger, and gives its name to another one, which a trigger keeps.
+///
+/// Errors: a trigger keeps neither, or only one of both; rows that the other one has no signature for; those of ALTER TABLE
+/// and of triggers.
+#[entry(volatile, parallel_unsafe)]
+fn bloom_clk_replace(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    not_during_recovery(c"bloom_clk_replace()");
+    // SAFETY: the record of a running call, which is declared with these arguments, and STRICT.
+    let (arguments, function) = unsafe { (Arguments::new(fcinfo), (*(*fcinfo).flinfo).fn_oid) };
+    let (table, old, new) = (arguments.oid(0), arguments.name(1), arguments.name(2));
+    check_table(table);
+    let session = Session::begin(false);
+    // Nothing is to come between the check and the rest.
+    session.run(&sql!("LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE"), &[]);
+    if old == new {
+        raise(&sql_error(
+            ERRCODE_INVALID_PARAMETER_VALUE,
+            words!("column \"{old}\" cannot replace itself"),
+        ));
+    }
+    let (old_trigger, _) = keeper(table, &old);
+    let (new_trigger, mut kept) = keeper(table, &new);
+    let (own, id) = (id_function(fcinfo), literal(&kept.id));
+    // With a salt a row may have none.
+    let missing = match kept.hardening {
+        Some(_) => sql!("{new} IS NOT NULL AND "),
+        None => Sql::new(""),
+    };
+    let left = session.number(
+        &sql!("SELECT pg_catalog.count(*) FROM {table} WHERE {missing}NOT COALESCE({own}({new}) OPERATOR(pg_catalog.=) {id}, false)"),
+        &[],
+    );
+    if left > 0 {
+        let left = left.to_string();
+        raise(
+            &sql_error(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                words!(
+                    "{left} rows of table \"{table}\" have no signature in column \"{new}\" yet"
+                ),
+            )
+            .hint("Encode them by CALL bloom_clk_fill()."),
+        );
+    }
+    for statement in [
+        sql!("DROP TRIGGER {old_trigger} ON {table}"),
+        sql!("DROP TRIGGER {new_trigger} ON {table}"),
+        sql!("ALTER TABLE {table} DROP COLUMN {old}"),
+        sql!("ALTER TABLE {table} RENAME COLUMN {new} TO {old}"),
+    ] {
+        session.run(&statement, &[]);
+    }
+    kept.column = old;
+    create_trigger(&session, table, &old_trigger, &kept, function);
+    drop(session);
+    warn_of_later(table, &old_trigger);
+    NewValue(pg_sys::Datum::null())
+}
+
+/// `bloom_id`, of the schema of the running call.
+fn id_function(fcinfo: pg_sys::FunctionCallInfo) -> Sql {
+    // SAFETY: the record of a running call.
+    let function = unsafe { (*(*fcinfo).flinfo).fn_oid };
+    Sql::new("").name_in(&catalog::schema_of_function(function), c"bloom_id")
+}
