@@ -11,7 +11,14 @@ fn schemas() -> Vec<Vec<u8>> {
         let case: Value = serde_json::from_str(line).expect("a case");
         case["schema"].to_string().into_bytes()
     };
-    cases.map(schema).collect()
+    let own = [
+        r#"{"bloom_ident": 1, "features": ["name"]}"#,
+        r#"{"bloom_ident": 1, "ngram": 0, "max_chars": 20, "fpr": 0.001, "features": ["given", "surname"]}"#,
+    ];
+    cases
+        .map(schema)
+        .chain(own.map(|schema| schema.as_bytes().to_vec()))
+        .collect()
 }
 
 #[test]
@@ -35,7 +42,11 @@ fn linkage_schema() {
         let mut taken = 0;
         for value in values {
             bits.fill(0);
-            taken += usize::from(encoder.encode(|_| Ok(value.into()), &mut bits).is_ok());
+            taken += usize::from(
+                encoder
+                    .encode(|_| Ok(value.into()), &mut bits, || ())
+                    .is_ok(),
+            );
             let length = encoder.schema().length() as usize;
             let padding = bits.len() * 8 - length;
             assert!(padding == 0 || bits.last().is_some_and(|last| last >> (8 - padding) == 0));
@@ -99,7 +110,7 @@ fn linkage_values() {
         let taken = encoders.borrow_mut().each_mut().map(|encoder| {
             let mut bits = [0; 8];
             encoder
-                .encode(|_| Ok(text.as_ref().into()), &mut bits)
+                .encode(|_| Ok(text.as_ref().into()), &mut bits, || ())
                 .is_ok()
         });
         match taken.contains(&true) {

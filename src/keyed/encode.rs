@@ -8,6 +8,7 @@ use pg::catalog::privileges::current_user;
 use pg::entry;
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
+use pg::interrupts::check_for_interrupts;
 use pg::message::words;
 use pg::values::jsonb::{JsonObject, NoScalar};
 use pg::values::text::Text;
@@ -56,7 +57,8 @@ pub fn encoded(ready: &mut ReadyEncoder, record: &JsonObject<'_>) -> Option<NewB
     let names = &ready.names;
     Some(NewBloom::new(ready.shape, |builder| {
         let value = |n: usize| member(record, &names[n]);
-        ready.encoder.encode(value, builder.bits())
+        let bits = builder.bits();
+        ready.encoder.encode(value, bits, check_for_interrupts)
     }))
 }
 

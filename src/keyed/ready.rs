@@ -70,7 +70,7 @@ impl ReadyEncoder {
                 None => Hardening::default(),
             };
             let encoder = Encoder::new(schema, hardening, &bytes, MEMORY)?;
-            let shape = Shape::of_records(encoder.length().into(), encoder.id())?;
+            let shape = encoder.shape()?;
             Ok((encoder, shape))
         };
         let (encoder, shape) = made().or_raise();

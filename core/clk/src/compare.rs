@@ -6,6 +6,8 @@ use base::{Error, Result};
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{FromPrimitive, Pow, ToPrimitive};
+use text::ngram::{for_each_ngram, Gaps, Window, LENGTHS};
+use text::tokens::for_each_word;
 
 use crate::format::{float_of, integer_of};
 use crate::json::Member;
@@ -20,6 +22,10 @@ pub(crate) enum Comparison {
     Exact,
     /// Numbers near it.
     Numeric(Neighbourhood),
+    /// Runs of n symbols of the normal form, padded, as unkeyed signatures have them.
+    NormalNgrams(u8),
+    /// Words of the normal form.
+    Words,
 }
 
 /// Multiples of a distance around a number: those of two numbers that are less than `interval` apart overlap.
@@ -73,6 +79,21 @@ impl Comparison {
             return Ok(());
         }
         match self {
+            Comparison::NormalNgrams(n) => {
+                let mut symbols = [0; *LENGTHS.end() as usize];
+                let symbols = &mut symbols[..usize::from(*n)];
+                // The first error counts, after which nothing is done.
+                let mut done = Ok(());
+                let each = |window: &Window, _| {
+                    if done.is_ok() {
+                        window.write(symbols);
+                        done = each(std::str::from_utf8(symbols).unwrap_or_default());
+                    }
+                };
+                for_each_ngram(value, *n, Gaps::Closed, each, || ());
+                done
+            }
+            Comparison::Words => for_each_word(value, || (), each),
             Comparison::Exact => each(value),
             Comparison::Ngrams { n, positional } => buffer.ngrams(value, *n, *positional, each),
             Comparison::Numeric(neighbourhood) => {
@@ -94,6 +115,8 @@ impl Comparison {
             Comparison::Exact => 1,
             Comparison::Ngrams { n, .. } => value.chars().count() + n - 1,
             Comparison::Numeric(neighbourhood) => 2 * neighbourhood.resolution as usize + 1,
+            // Nobody asks, since each sets as many bits.
+            Comparison::NormalNgrams(_) | Comparison::Words => 0,
         }
     }
 }
@@ -109,6 +132,8 @@ impl fmt::Display for Comparison {
                 )
             }
             Comparison::Exact => f.write_str("exact"),
+            Comparison::NormalNgrams(n) => write!(f, "normal ngram {n}"),
+            Comparison::Words => f.write_str("words"),
             Comparison::Numeric(Neighbourhood {
                 interval,
                 resolution,

@@ -9,7 +9,9 @@ use sha2::{Digest, Sha256};
 use crate::compare::TokenBuffer;
 use crate::harden::{BitMap, Hardening};
 use crate::hash::TokenHasher;
+use crate::own;
 use crate::schema::{Hashed, Schema};
+use signature::filter::Shape;
 
 /// A schema with the keys of a secret.
 pub struct Encoder {
@@ -84,9 +86,18 @@ impl Encoder {
         &self.hardening
     }
 
-    /// Bits of a result.
-    pub fn length(&self) -> u32 {
-        self.schema.length * if self.hardening.balance { 2 } else { 1 }
+    /// The shape of the results.
+    ///
+    /// Errors: they have too many bits, or segments.
+    pub fn shape(&self) -> Result<Shape> {
+        let balance = self.hardening.balance;
+        match self.schema.own {
+            Some(shape) => own::keyed(shape, balance, self.id),
+            None => {
+                let length = i64::from(self.schema.length) * if balance { 2 } else { 1 };
+                Shape::of_records(length, self.id)
+            }
+        }
     }
 
     /// Has the values of the salt, in the order of [`Hardening::salt`], be hashed with the tokens of the next record. One that
@@ -126,13 +137,15 @@ impl Encoder {
     }
 
     /// Sets the bits of a record in `to`, which are 0: bit i in byte i/8 at 2^(i mod 8). `value` gives that of the
-    /// feature with a number, an empty text for one that is not there; it is not asked for those that are left out.
+    /// feature with a number, an empty text for one that is not there; it is not asked for those that are left out. `tick` is
+    /// called for each token.
     ///
     /// Errors: a value that its feature may not have; those of `value`.
     pub fn encode<'v>(
         &mut self,
         mut value: impl FnMut(usize) -> Result<Cow<'v, str>>,
         to: &mut [u8],
+        mut tick: impl FnMut(),
     ) -> Result<()> {
         self.filter.fill(0);
         for (n, feature) in self.schema.features.iter().enumerate() {
@@ -144,7 +157,7 @@ impl Encoder {
                     bytes: &mut self.bytes,
                     salt: &self.salt,
                 };
-                let added = of_feature.add(&value(n)?, &mut self.filter);
+                let added = of_feature.add(&value(n)?, &mut self.filter, &mut tick);
                 added.map_err(|e| name_feature(e, &feature.name))?;
             }
         }
@@ -184,7 +197,7 @@ struct OfFeature<'e> {
 }
 
 impl OfFeature<'_> {
-    fn add(self, value: &str, filter: &mut [u64]) -> Result<()> {
+    fn add(self, value: &str, filter: &mut [u64], mut tick: impl FnMut()) -> Result<()> {
         let OfFeature {
             hashed,
             hasher,
@@ -204,6 +217,7 @@ impl OfFeature<'_> {
         let tokens = hashed.comparison.number_of_tokens(&text);
         let mut place = 0;
         hashed.comparison.tokens(&text, buffer, |token| {
+            tick();
             let bits = hashed.strategy.bits(place, tokens);
             place += 1;
             let token = hashed.encoding.bytes(token, bytes);

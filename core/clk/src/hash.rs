@@ -1,4 +1,4 @@
-//! Which bits a token sets: doubleHash and blakeHash of clkhash, and how many of them.
+//! Which bits a token sets: doubleHash and blakeHash of clkhash, and how many of them; and those of the own family.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,6 +10,7 @@ use blake2::Blake2bMac;
 use hmac::{Hmac, Mac};
 use md5::Md5;
 use sha1::Sha1;
+use sha2::Sha512;
 
 /// How tokens become bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,15 +20,19 @@ pub(crate) enum HashKind {
     Double { singular: bool },
     /// Bit number i is the i-th of the 16-bit numbers of keyed BLAKE2b, 32 for each salt, mod l.
     Blake,
+    /// One bit in each segment of this length: the i-th of the 32-bit numbers of HMAC-SHA512, 16 for each counter, as a
+    /// fraction of the segment.
+    Segments(u16),
 }
 
 impl fmt::Display for HashKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            HashKind::Double { singular: true } => "doubleHash",
-            HashKind::Double { singular: false } => "doubleHash not singular",
-            HashKind::Blake => "blakeHash",
-        })
+        match self {
+            HashKind::Double { singular: true } => f.write_str("doubleHash"),
+            HashKind::Double { singular: false } => f.write_str("doubleHash not singular"),
+            HashKind::Blake => f.write_str("blakeHash"),
+            HashKind::Segments(p) => write!(f, "segments {p}"),
+        }
     }
 }
 
@@ -65,6 +70,9 @@ impl fmt::Display for Strategy {
 /// 16-bit numbers that one BLAKE2b gives.
 const NUMBERS: usize = 32;
 
+/// Segments that one HMAC-SHA512 decides.
+const SEGMENTS: usize = 16;
+
 /// The hash of one feature with its keys, of which there is one: its size does not matter.
 #[allow(clippy::large_enum_variant)]
 enum Keyed {
@@ -74,6 +82,10 @@ enum Keyed {
         singular: bool,
     },
     Blake(Vec<u8>),
+    Segments {
+        sha512: Hmac<Sha512>,
+        p: u16,
+    },
 }
 
 /// What is known of a token.
@@ -82,6 +94,18 @@ enum KnownToken {
     Double(u32, u32),
     /// As many numbers as were asked for as yet.
     Blake(Vec<u16>),
+    /// The bit in each segment.
+    Segments(Vec<u32>),
+}
+
+impl KnownToken {
+    /// Bytes behind it.
+    fn bytes(&self) -> usize {
+        match self {
+            KnownToken::Segments(places) => size_of_val(&places[..]),
+            _ => 0,
+        }
+    }
 }
 
 /// Hashes the tokens of one feature, and remembers them.
@@ -116,6 +140,10 @@ impl TokenHasher {
                 blake(first, 0)?;
                 Keyed::Blake(first.to_vec())
             }
+            HashKind::Segments(p) => Keyed::Segments {
+                sha512: Mac::new_from_slice(first).map_err(wrong_key)?,
+                p,
+            },
         };
         Ok(TokenHasher {
             keyed,
@@ -138,7 +166,7 @@ impl TokenHasher {
                     self.bytes = 0;
                 }
                 let of_token = self.keyed.token(token, self.length);
-                self.bytes += size_of::<(Vec<u8>, KnownToken)>() + token.len();
+                self.bytes += size_of::<(Vec<u8>, KnownToken)>() + token.len() + of_token.bytes();
                 self.known.entry(token.to_vec()).or_insert(of_token)
             }
         };
@@ -151,6 +179,11 @@ impl TokenHasher {
                     if at >= length {
                         at -= length;
                     }
+                }
+            }
+            KnownToken::Segments(places) => {
+                for &at in places.iter() {
+                    filter[at as usize / 64] |= 1 << (at % 64);
                 }
             }
             KnownToken::Blake(numbers) => {
@@ -191,6 +224,20 @@ impl Keyed {
                 KnownToken::Double(first, step)
             }
             Keyed::Blake(_) => KnownToken::Blake(Vec::new()),
+            Keyed::Segments { sha512, p } => {
+                let p = u32::from(*p);
+                let segments: Vec<u32> = (0..length / p).collect();
+                let mut places = Vec::with_capacity(segments.len());
+                for (counter, some) in (0_u8..).zip(segments.chunks(SEGMENTS)) {
+                    let digest = mac(sha512, &[&[counter], token]);
+                    let (numbers, _) = digest.as_ref().as_chunks();
+                    for (segment, number) in some.iter().zip(numbers) {
+                        let at = (u64::from(u32::from_be_bytes(*number)) * u64::from(p)) >> 32;
+                        places.push(segment * p + at as u32);
+                    }
+                }
+                KnownToken::Segments(places)
+            }
         }
     }
 

@@ -12,6 +12,9 @@ pub(crate) const KEY_SIZE: usize = 64;
 /// Most bytes of a key of BLAKE2b.
 const BLAKE_KEY: usize = 64;
 
+/// What the key of the own family is for, so that it is no other one.
+const OWN: &[u8] = b"bloom_ident keyed 1";
+
 /// How keys come from a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeyDerivation {
@@ -24,6 +27,8 @@ pub(crate) enum KeyDerivation {
     },
     /// The secret itself is each key, so that equal tokens of all features set the same bits.
     Legacy,
+    /// One key for all features, which is that of nothing else.
+    Own,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,14 +81,25 @@ impl KeyDerivation {
         features: usize,
         mut each: impl FnMut(usize, [&[u8]; 2]) -> Result<()>,
     ) -> Result<()> {
-        let KeyDerivation::Hkdf {
-            hash,
-            salt,
-            info,
-            size,
-        } = self
-        else {
-            return (0..features).try_for_each(|n| each(n, [secret, secret]));
+        let (hash, salt, info, size) = match self {
+            KeyDerivation::Hkdf {
+                hash,
+                salt,
+                info,
+                size,
+            } => (hash, salt, info, size),
+            KeyDerivation::Legacy => {
+                return (0..features).try_for_each(|n| each(n, [secret, secret]));
+            }
+            KeyDerivation::Own => {
+                let mut key = [0; KEY_SIZE];
+                let expanded = Hkdf::<Sha512>::new(None, secret).expand(OWN, &mut key);
+                let given = (0..features).try_for_each(|n| each(n, [&key, &key]));
+                key.fill(0);
+                return expanded
+                    .map_err(|_| Error::invalid("key of the own family is too long"))
+                    .and(given);
+            }
         };
         let mut all = vec![0; 2 * features * size];
         let expanded = match hash {
@@ -108,14 +124,15 @@ impl KeyDerivation {
 
 impl fmt::Display for KeyDerivation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let KeyDerivation::Hkdf {
-            hash,
-            salt,
-            info,
-            size,
-        } = self
-        else {
-            return f.write_str("kdf legacy");
+        let (hash, salt, info, size) = match self {
+            KeyDerivation::Legacy => return f.write_str("kdf legacy"),
+            KeyDerivation::Own => return f.write_str("kdf own"),
+            KeyDerivation::Hkdf {
+                hash,
+                salt,
+                info,
+                size,
+            } => (hash, salt, info, size),
         };
         let hash = match hash {
             DerivationHash::Sha256 => "SHA256",

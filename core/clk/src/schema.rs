@@ -1,4 +1,5 @@
-//! Linkage schemas: versions 1 to 3 of clkhash's, which are read into one form, that of version 3.
+//! Linkage schemas: versions 1 to 3 of clkhash's, which are read into one form, that of version 3, and those of bloom_ident's own
+//! family (see [`crate::own`]), which have the same form.
 
 use std::fmt::Write;
 
@@ -11,12 +12,14 @@ use crate::format::{Encoding, Format};
 use crate::hash::{HashKind, Strategy};
 use crate::json::Member;
 use crate::keys::{DerivationHash, KeyDerivation, KEY_SIZE};
+use crate::own;
+use signature::filter::Shape;
 
 /// Most bits of a result, and of a filter before it is folded.
 pub const MOST_BITS: u64 = 1 << 16;
 
 /// Most features of a schema.
-const MOST_FEATURES: usize = 256;
+pub(crate) const MOST_FEATURES: usize = 256;
 
 /// What a record is, and how it is encoded.
 #[derive(Clone, Debug)]
@@ -27,6 +30,8 @@ pub struct Schema {
     pub(crate) folds: u32,
     pub(crate) derivation: KeyDerivation,
     pub(crate) features: Vec<Feature>,
+    /// The shape of signatures of the own family, without an id.
+    pub(crate) own: Option<Shape>,
 }
 
 /// One column of a record.
@@ -61,6 +66,9 @@ impl Schema {
     /// Errors: one that clkhash would refuse (22023), or that asks for something that is not supported (0A000).
     pub fn new(schema: &Value) -> Result<Schema> {
         let root = Member::root(schema);
+        if root.get(own::VERSION)?.is_some() {
+            return own::schema(&root);
+        }
         let version = root.need("version")?;
         let version = match version.integer(0, 1 << 20)? {
             number @ 1..=3 => number,
@@ -113,6 +121,7 @@ impl Schema {
             folds,
             derivation,
             features,
+            own: None,
         };
         schema.check_hashes()?;
         Ok(schema)
@@ -154,6 +163,9 @@ impl Schema {
     /// All that decides which bits a record has, in one form: schemas that encode the same values in the same way have
     /// the same, whatever their version, the names of features, and what values they refuse.
     pub fn canonical(&self) -> String {
+        if let Some(shape) = self.own {
+            return own::canonical(shape);
+        }
         let mut form = format!("clk 1\nl {} folds {}\n", self.length, self.folds);
         let _ = writeln!(form, "{}", self.derivation);
         for feature in &self.features {

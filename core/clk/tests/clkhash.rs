@@ -29,7 +29,9 @@ fn records_are_encoded_as_by_clkhash() {
         for (record, clk) in array(&case, "records").iter().zip(array(&case, "clks")) {
             let mut bits = vec![0; length];
             let value = |n: usize| Ok(record[n].as_str().expect("a text").into());
-            let encoded = encoder.encode(value, &mut bits).map(|()| to_base64(&bits));
+            let encoded = encoder
+                .encode(value, &mut bits, || ())
+                .map(|()| to_base64(&bits));
             records += 1;
             refused += usize::from(clk.is_null());
             if encoded.as_deref().ok() != clk.as_str() {
@@ -82,7 +84,7 @@ fn records_of_the_regression_test_are_encoded() {
     let mut encode = |record: [&'static str; 5]| {
         let mut bits = vec![0; 128];
         encoder
-            .encode(|n| Ok(record[n].into()), &mut bits)
+            .encode(|n| Ok(record[n].into()), &mut bits, || ())
             .expect("a record");
         to_base64(&bits)
     };

@@ -104,7 +104,7 @@ pub fn parse(of: &ShapedType, written: &[impl AsRef<str>]) -> Result<Declared> {
         ))
         .hint(format!("Write {name}(k,p,q): segments, bits of a segment, n-gram length, as bloom_plan() gives them; \
             n-gram length 0 is for tokens.{}", if of.has_keyed {
-            " Keyed records of l bits are bloom(clk,l)."
+            " Keyed records of l bits are bloom(clk,l), keyed signatures of the own family bloom(keyed,k,p,q)."
         } else {
             ""
         }))),
@@ -180,7 +180,9 @@ pub fn enforce(of: &ShapedType, typmod: i32, is: Shape) -> Result<()> {
         ),
         Declared::Keyed(wanted) => (
             is.family() == Shape::OF_KEYED && parts(is) == parts(wanted),
-            "Make keyed signatures of this shape.".to_owned(),
+            "Give the linkage schema, which is of bloom_ident's own family, other numbers; bloom_plan(max_chars, ngram, fpr) shows \
+                the shape that they give."
+                .to_owned(),
         ),
         Declared::Records(bits) => (
             is.family() == Shape::OF_RECORDS && is.p() == bits,
@@ -190,6 +192,15 @@ pub fn enforce(of: &ShapedType, typmod: i32, is: Shape) -> Result<()> {
     if is_well {
         return Ok(());
     }
+    let is_other_kind = match declared {
+        Declared::Shape(_) => is.is_keyed(),
+        Declared::Keyed(_) => is.family() != Shape::OF_KEYED,
+        Declared::Records(_) => is.family() != Shape::OF_RECORDS,
+    };
+    let hint = match is_other_kind {
+        true => format!("Such values are of type {}{}.", of.name, declaration(is)),
+        false => hint,
+    };
     let wanted = shown(declared);
     let written = match declared {
         Declared::Shape(shape) => shape.to_string(),
