@@ -680,6 +680,10 @@ CREATE FUNCTION bloom_dice(a bloom, b bloom) RETURNS bloom_score
     IMMUTABLE STRICT PARALLEL SAFE SUPPORT bloom_measure_support LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_dice_wrapper';
 COMMENT ON FUNCTION bloom_dice(bloom, bloom) IS
     'Dice similarity: common bits of the mean';
+CREATE FUNCTION bloom_jaccard_of_dice(dice float8) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_jaccard_of_dice_wrapper';
+COMMENT ON FUNCTION bloom_jaccard_of_dice(float8) IS
+    'threshold of Jaccard similarity that the pairs of a Dice similarity reach, and no others';
 CREATE FUNCTION bloom_overlap(a bloom, b bloom) RETURNS bloom_score
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_overlap_wrapper';
 COMMENT ON FUNCTION bloom_overlap(bloom, bloom) IS

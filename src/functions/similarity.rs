@@ -3,10 +3,10 @@
 use base::{Error, ErrorKind, Result};
 use pgrx::pg_sys;
 use signature::filter::rates;
-use signature::similarity::{profile, profile_coverage, Popcounts, Weights};
+use signature::similarity::{jaccard_of_dice, profile, profile_coverage, Popcounts, Weights};
 
 use pg::entry;
-use pg::error::OrRaise;
+use pg::error::{raise, OrRaise};
 use types::{fixed_array, settings, Bloom, BloomQuery, Elements};
 
 // Similarity and distance of two signatures, and the operators that ask for them.
@@ -24,6 +24,20 @@ fn bloom_sim(a: Bloom<'_>, b: Bloom<'_>) -> f64 {
 #[entry]
 fn bloom_dice(a: Bloom<'_>, b: Bloom<'_>) -> f64 {
     counts(&a, &b).dice()
+}
+
+/// What all pairs of a Dice similarity reach by their Jaccard similarity, and but for rounding no others.
+///
+/// Errors: it does not lie from 0 to 1.
+#[entry]
+fn bloom_jaccard_of_dice(dice: f64) -> f64 {
+    if !(0.0..=1.0).contains(&dice) {
+        raise(
+            &Error::invalid(format!("Dice similarity {dice} is out of range"))
+                .detail("It goes from 0 to 1."),
+        );
+    }
+    jaccard_of_dice(dice)
 }
 
 #[entry]

@@ -84,3 +84,10 @@ UNION ALL SELECT ARRAY[bloom_signature(repeat('x', 5000), max_chars => 5900), NU
 ALTER TABLE stored ALTER p SET STORAGE external;
 INSERT INTO stored SELECT array_fill(NULL::bloom, '{3}', '{-5}');
 SELECT array_dims(p), bloom_profile_sim(p, p, '{1,2,3}'), bloom_profile_sim(p, ARRAY[p[array_lower(p, 1)], NULL, NULL], '{1,2,3}') FROM stored;
+-- A threshold of Dice as one of Jaccard: all pairs that reach it, and no others.
+SELECT d, bloom_jaccard_of_dice(d) FROM (VALUES (0), (0.5), (0.8), (1)) AS v (d);
+SELECT bool_and((bloom_dice(a, b) >= d) = (bloom_sim(a, b) >= bloom_jaccard_of_dice(d))), count(*) FILTER (WHERE bloom_dice(a, b) = d), count(*) FILTER (WHERE bloom_dice(a, b) = d AND bloom_sim(a, b) < d / (2 - d))
+FROM (SELECT bloom_signature_of_tokens(ARRAY(SELECT 'x' || j FROM generate_series(i % 5, i) AS j)) AS a, bloom_signature_of_tokens(ARRAY(SELECT 'x' || j FROM generate_series(1, i + i % 7) AS j)) AS b FROM generate_series(1, 60) AS i) AS p,
+    LATERAL (SELECT DISTINCT bloom_dice(a, b)::float8 AS d UNION SELECT unnest('{0,0.1,0.25,0.5,0.6,0.75,0.8,0.9,1}'::float8[])) AS t;
+SELECT bloom_jaccard_of_dice(1.1);
+SELECT bloom_jaccard_of_dice('NaN');
