@@ -22,3 +22,5 @@ say 'kinds of corruption'
 "$ROOT/tests/quality/corruptions.sh"
 say 'one partner for each record'
 "$ROOT/tests/quality/partners.sh"
+say 'keyed signatures'
+"$ROOT/tests/quality/keyed.sh"

@@ -227,7 +227,8 @@ impl OfFeature<'_> {
             salted.clear();
             salted.extend_from_slice(token);
             salted.extend_from_slice(salt);
-            hasher.set_bits(&salted, bits, filter)
+            // Salts are nearly each record's own.
+            hasher.set_bits_once(&salted, bits, filter)
         })
     }
 }

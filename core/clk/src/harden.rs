@@ -86,8 +86,9 @@ impl Hardening {
 
 /// A map of bits that a secret decides.
 pub(crate) struct BitMap {
-    /// For each bit of the filter, those of the result that it is part of.
-    targets: Vec<Vec<u32>>,
+    /// For each bit of the result, in order, the bits of the filter that it is made of, as many each.
+    sources: Vec<u32>,
+    of_each: usize,
     /// Where each bit goes, and then where its complement does; empty if they are not balanced.
     places: Vec<u32>,
     length: u32,
@@ -98,23 +99,22 @@ impl BitMap {
     ///
     /// Errors: a bit is to be made of more bits than there are.
     pub fn new(hardening: &Hardening, secret: &[u8], length: u32) -> Result<BitMap> {
-        let mut targets = Vec::new();
-        if let Some(sources) = hardening.diffusion {
-            if sources > length {
+        let mut sources = Vec::new();
+        let of_each = hardening.diffusion.unwrap_or(0) as usize;
+        if of_each > 0 {
+            if of_each > length as usize {
                 return Err(Error::invalid(format!(
-                    "diffusion {sources} of a filter of {length} bits"
+                    "diffusion {of_each} of a filter of {length} bits"
                 ))
                 .detail("A bit of the result is made of some bits of the filter."));
             }
             let mut numbers = Numbers::new(secret, "diffusion");
-            targets = vec![Vec::new(); length as usize];
-            for bit in 0..length {
-                let mut chosen = Vec::with_capacity(sources as usize);
-                while chosen.len() < sources as usize {
+            sources.reserve_exact(of_each * length as usize);
+            for bit in 0..length as usize {
+                while sources.len() < of_each * (bit + 1) {
                     let source = numbers.below(length);
-                    if !chosen.contains(&source) {
-                        chosen.push(source);
-                        targets[source as usize].push(bit);
+                    if !sources[of_each * bit..].contains(&source) {
+                        sources.push(source);
                     }
                 }
             }
@@ -128,7 +128,8 @@ impl BitMap {
             }
         }
         Ok(BitMap {
-            targets,
+            sources,
+            of_each,
             places,
             length,
         })
@@ -136,18 +137,18 @@ impl BitMap {
 
     /// Sets the bits of the result in `to`, which are 0, for a filter: bit i is in byte i/8 at 2^(i mod 8).
     pub fn apply(&self, filter: &[u8], to: &mut [u8], spread: &mut Vec<u8>) {
-        let is_set = |bits: &[u8], at: u32| bits[at as usize / 8] >> (at % 8) & 1 == 1;
+        let bit = |bits: &[u8], at: u32| bits[at as usize / 8] >> (at % 8) & 1;
         let mut from = filter;
-        if !self.targets.is_empty() {
+        if !self.sources.is_empty() {
+            // Without a branch for each bit, of which half are set.
             spread.clear();
-            spread.resize(filter.len(), 0);
-            for (bit, targets) in (0..).zip(&self.targets) {
-                if is_set(filter, bit) {
-                    for &target in targets {
-                        spread[target as usize / 8] ^= 1 << (target % 8);
-                    }
-                }
-            }
+            spread.extend(self.sources.chunks(8 * self.of_each).map(|of_byte| {
+                let of_bits = of_byte.chunks_exact(self.of_each).enumerate();
+                of_bits.fold(0, |byte, (place, sources)| {
+                    let all = sources.iter().fold(0, |all, &at| all ^ bit(filter, at));
+                    byte | all << place
+                })
+            }));
             from = spread;
         }
         if self.places.is_empty() {
@@ -155,8 +156,8 @@ impl BitMap {
             return;
         }
         let (bits, complements) = self.places.split_at(self.length as usize);
-        for (bit, (&place, &other)) in (0..).zip(bits.iter().zip(complements)) {
-            let place = if is_set(from, bit) { place } else { other };
+        for (at, (&place, &other)) in (0..).zip(bits.iter().zip(complements)) {
+            let place = if bit(from, at) == 1 { place } else { other };
             to[place as usize / 8] |= 1 << (place % 8);
         }
     }
@@ -242,7 +243,7 @@ mod tests {
         assert_eq!((spread(0), all, spread(u64::MAX)), (0, u64::MAX, u64::MAX));
         assert_eq!(spread(0x1234) ^ spread(0xff00), spread(0x1234 ^ 0xff00));
         let other = BitMap::new(&hardening(r#"{"diffusion": 7}"#).unwrap(), b"Secret", 64).unwrap();
-        assert_ne!(map.targets, other.targets);
+        assert_ne!(map.sources, other.sources);
     }
 
     #[test]

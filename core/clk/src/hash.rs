@@ -170,33 +170,19 @@ impl TokenHasher {
                 self.known.entry(token.to_vec()).or_insert(of_token)
             }
         };
-        match known {
-            KnownToken::Double(first, step) => {
-                let (mut at, length) = (u64::from(*first), u64::from(self.length));
-                for _ in 0..bits {
-                    filter[at as usize / 64] |= 1 << (at % 64);
-                    at += u64::from(*step);
-                    if at >= length {
-                        at -= length;
-                    }
-                }
-            }
-            KnownToken::Segments(places) => {
-                for &at in places.iter() {
-                    filter[at as usize / 64] |= 1 << (at % 64);
-                }
-            }
-            KnownToken::Blake(numbers) => {
-                while numbers.len() < bits as usize {
-                    self.keyed.more(token, numbers)?;
-                    self.bytes += NUMBERS * size_of::<u16>();
-                }
-                for number in &numbers[..bits as usize] {
-                    let at = u32::from(*number) & (self.length - 1);
-                    filter[at as usize / 64] |= 1 << (at % 64);
-                }
-            }
-        }
+        self.bytes += self
+            .keyed
+            .set_bits(token, known, bits, self.length, filter)?;
+        Ok(())
+    }
+
+    /// The same, of a token that will hardly come again, and is not remembered.
+    ///
+    /// Errors: as above.
+    pub fn set_bits_once(&self, token: &[u8], bits: u32, filter: &mut [u64]) -> Result<()> {
+        let mut known = self.keyed.token(token, self.length);
+        self.keyed
+            .set_bits(token, &mut known, bits, self.length, filter)?;
         Ok(())
     }
 }
@@ -239,6 +225,46 @@ impl Keyed {
                 KnownToken::Segments(places)
             }
         }
+    }
+
+    /// Sets the bits of a token in a filter of so many, and gives by how many bytes more is known of it then.
+    fn set_bits(
+        &self,
+        token: &[u8],
+        known: &mut KnownToken,
+        bits: u32,
+        length: u32,
+        filter: &mut [u64],
+    ) -> Result<usize> {
+        let mut more = 0;
+        match known {
+            KnownToken::Double(first, step) => {
+                let (mut at, length) = (u64::from(*first), u64::from(length));
+                for _ in 0..bits {
+                    filter[at as usize / 64] |= 1 << (at % 64);
+                    at += u64::from(*step);
+                    if at >= length {
+                        at -= length;
+                    }
+                }
+            }
+            KnownToken::Segments(places) => {
+                for &at in places.iter() {
+                    filter[at as usize / 64] |= 1 << (at % 64);
+                }
+            }
+            KnownToken::Blake(numbers) => {
+                while numbers.len() < bits as usize {
+                    self.more(token, numbers)?;
+                    more += NUMBERS * size_of::<u16>();
+                }
+                for number in &numbers[..bits as usize] {
+                    let at = u32::from(*number) & (length - 1);
+                    filter[at as usize / 64] |= 1 << (at % 64);
+                }
+            }
+        }
+        Ok(more)
     }
 
     /// Appends the numbers of the next salt.
