@@ -1,0 +1,159 @@
+//! Which pattern is which token: patterns come as often, and come together as often, as their tokens do in the reference.
+
+use crate::bits::{common, count};
+use crate::patterns::Pattern;
+use crate::reference::Reference;
+
+/// Patterns and tokens that are compared, at most, the commonest ones.
+const MOST: usize = 300;
+
+/// The first patterns are tried as each pair of so many of the commonest tokens.
+const STARTS: usize = 12;
+
+/// Correlations differ so much even where pattern and token are the same.
+const NOISE: f64 = 0.04;
+
+/// Correlations of sets of records, and the share of each.
+struct Graph {
+    shares: Vec<f64>,
+    correlations: Vec<Vec<f32>>,
+}
+
+impl Graph {
+    fn new(sets: &[&[u64]], records: usize) -> Graph {
+        let all = records.max(1) as f64;
+        let shares: Vec<f64> = sets.iter().map(|set| count(set) as f64 / all).collect();
+        let deviation = |share: f64| (share * (1.0 - share)).sqrt().max(1e-6);
+        let correlations = sets.iter().enumerate().map(|(i, a)| {
+            let to = |(j, b): (usize, &&[u64])| {
+                let both = common(a, b) as f64 / all;
+                ((both - shares[i] * shares[j]) / deviation(shares[i]) / deviation(shares[j]))
+                    as f32
+            };
+            sets.iter().enumerate().map(to).collect()
+        });
+        let correlations = correlations.collect();
+        Graph {
+            shares,
+            correlations,
+        }
+    }
+}
+
+/// Pairs of a pattern and a token, as far as they can be told.
+pub(crate) fn align(
+    patterns: &[Pattern],
+    records: usize,
+    reference: &Reference,
+    turn: &mut dyn FnMut(),
+) -> Vec<(usize, usize)> {
+    let sets: Vec<&[u64]> = patterns
+        .iter()
+        .take(MOST)
+        .map(|pattern| &pattern.having[..])
+        .collect();
+    let theirs = Graph::new(&sets, records);
+    let sets: Vec<&[u64]> = (0..reference.tokens().len().min(MOST))
+        .map(|token| reference.having(token))
+        .collect();
+    let ours = Graph::new(&sets, reference.records());
+    let matcher = Matcher {
+        theirs: &theirs,
+        ours: &ours,
+        records: records.min(reference.records()) as f64,
+    };
+    if theirs.shares.len() < 2 || ours.shares.len() < 2 {
+        return Vec::new();
+    }
+    let mut best: (f64, Vec<(usize, usize)>) = (f64::MIN, Vec::new());
+    for first in 0..STARTS.min(ours.shares.len()) {
+        for second in (0..STARTS.min(ours.shares.len())).filter(|second| *second != first) {
+            turn();
+            let start = vec![(0, first), (1, second)];
+            if matcher.gain(0, first, &[]) < 0.0 || matcher.gain(1, second, &start[..1]) < 0.0 {
+                continue;
+            }
+            let (score, pairs) = matcher.extend(start, 40);
+            if score > best.0 {
+                best = (score, pairs);
+            }
+        }
+    }
+    // Each pair once more in the light of all others, and then the patterns that are left.
+    let mut pairs = best.1;
+    for _ in 0..3 {
+        turn();
+        let (_, all) = matcher.extend(pairs.clone(), usize::MAX);
+        pairs = all
+            .iter()
+            .filter_map(|&(pattern, _)| {
+                let others: Vec<_> = all
+                    .iter()
+                    .copied()
+                    .filter(|pair| pair.0 != pattern)
+                    .collect();
+                matcher
+                    .best(pattern, &others)
+                    .map(|(token, _)| (pattern, token))
+            })
+            .collect();
+    }
+    pairs
+}
+
+struct Matcher<'a> {
+    theirs: &'a Graph,
+    ours: &'a Graph,
+    records: f64,
+}
+
+impl Matcher<'_> {
+    /// How much better a pair fits than one by chance would.
+    fn gain(&self, pattern: usize, token: usize, pairs: &[(usize, usize)]) -> f64 {
+        let (a, b) = (self.theirs.shares[pattern], self.ours.shares[token]);
+        let variance = (1.0 / a + 1.0 / b) / self.records + 0.06 * 0.06;
+        let mut cost = (a / b).ln().powi(2) / variance;
+        let variance = 2.0 / self.records + NOISE * NOISE;
+        for (other, its) in pairs {
+            let difference =
+                self.theirs.correlations[pattern][*other] - self.ours.correlations[token][*its];
+            // One that is far off says no more than that this is wrong somewhere.
+            cost += (f64::from(difference).powi(2) / variance).min(25.0);
+        }
+        9.0 + 4.0 * pairs.len().min(20) as f64 / 4.0
+            - cost
+                * (pairs.len().min(20) as f64 / pairs.len().max(1) as f64)
+                    .max(f64::from(pairs.is_empty()))
+    }
+
+    /// The token that fits a pattern best, if another one fits clearly less, and the gain.
+    fn best(&self, pattern: usize, pairs: &[(usize, usize)]) -> Option<(usize, f64)> {
+        let mut best: Option<(usize, f64)> = None;
+        for token in 0..self.ours.shares.len() {
+            let ratio = self.theirs.shares[pattern] / self.ours.shares[token];
+            if !(0.6..1.7).contains(&ratio) || pairs.iter().any(|pair| pair.1 == token) {
+                continue;
+            }
+            let gain = self.gain(pattern, token, pairs);
+            if best.is_none_or(|(_, known)| gain > known) {
+                best = Some((token, gain));
+            }
+        }
+        best.filter(|(_, gain)| *gain > 0.0)
+    }
+
+    /// Adds pairs of the commonest patterns, and gives the sum of gains.
+    fn extend(&self, mut pairs: Vec<(usize, usize)>, most: usize) -> (f64, Vec<(usize, usize)>) {
+        let mut sum = 0.0;
+        for pattern in 0..self.theirs.shares.len().min(most) {
+            if pairs.iter().any(|pair| pair.0 == pattern) {
+                continue;
+            }
+            if let Some((token, gain)) = self.best(pattern, &pairs) {
+                sum += gain;
+                pairs.push((pattern, token));
+            }
+        }
+        (sum, pairs)
+    }
+}

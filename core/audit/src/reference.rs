@@ -1,0 +1,162 @@
+//! What the attacker knows: records or values of such a population, in plain.
+
+use std::collections::HashMap;
+
+use crate::bits::{count, set_of, RecordSet};
+
+/// Records of the reference that are looked at, at most.
+const MOST_RECORDS: usize = 1 << 14;
+
+/// A bigram of a field.
+pub type Token = (usize, String);
+
+/// Records of fields, with how often each comes. All are taken if there are few, else as many as their numbers say.
+pub struct Reference {
+    /// By field, the values that there are.
+    values: Vec<Vec<String>>,
+    /// By field and value, its tokens.
+    tokens_of: Vec<Vec<Vec<u32>>>,
+    /// By record, the value of each field.
+    records: Vec<Vec<u32>>,
+    tokens: Vec<Token>,
+    /// By token, the records that have it; the commonest tokens first.
+    having: Vec<RecordSet>,
+}
+
+/// The bigrams of a value with a blank before and behind it, each once. An empty one has none.
+pub fn bigrams(value: &str) -> Vec<String> {
+    let mut tokens = Vec::new();
+    if value.is_empty() {
+        return tokens;
+    }
+    let mut last = ' ';
+    for next in value.chars().chain([' ']) {
+        let token = String::from_iter([last, next]);
+        if !tokens.contains(&token) {
+            tokens.push(token);
+        }
+        last = next;
+    }
+    tokens
+}
+
+impl Reference {
+    /// Of so many fields; the values of a record are as many.
+    pub fn new(fields: usize, records: &[(Vec<String>, f64)]) -> Reference {
+        let mut numbers: Vec<HashMap<&str, u32>> = vec![HashMap::new(); fields];
+        let mut values: Vec<Vec<String>> = vec![Vec::new(); fields];
+        let mut taken = Vec::new();
+        let all: f64 = records.iter().map(|(_, times)| times.max(0.0)).sum();
+        // Those that come once each are taken as they are; of more, the same number of steps apart.
+        let step = (all / MOST_RECORDS as f64).max(1.0);
+        let (mut passed, mut next) = (0.0, step / 2.0);
+        for (record, times) in records {
+            passed += times.max(0.0);
+            while next < passed {
+                next += step;
+                let of_record = record.iter().enumerate().map(|(field, value)| {
+                    *numbers[field].entry(value).or_insert_with(|| {
+                        values[field].push(value.clone());
+                        values[field].len() as u32 - 1
+                    })
+                });
+                taken.push(of_record.collect::<Vec<u32>>());
+            }
+        }
+        let mut reference = Reference {
+            values,
+            tokens_of: Vec::new(),
+            records: taken,
+            tokens: Vec::new(),
+            having: Vec::new(),
+        };
+        reference.tokenise();
+        reference
+    }
+
+    fn tokenise(&mut self) {
+        let mut having: HashMap<Token, Vec<usize>> = HashMap::new();
+        let mut of_values: Vec<Vec<Vec<usize>>> = self
+            .values
+            .iter()
+            .map(|values| vec![Vec::new(); values.len()])
+            .collect();
+        for (n, record) in self.records.iter().enumerate() {
+            for (field, value) in record.iter().enumerate() {
+                of_values[field][*value as usize].push(n);
+            }
+        }
+        for (field, values) in self.values.iter().enumerate() {
+            for (value, records) in values.iter().zip(&of_values[field]) {
+                for token in bigrams(value) {
+                    having.entry((field, token)).or_default().extend(records);
+                }
+            }
+        }
+        let mut tokens: Vec<(Token, Vec<usize>)> = having.into_iter().collect();
+        tokens.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then_with(|| a.0.cmp(&b.0)));
+        let numbers: HashMap<&Token, u32> = tokens
+            .iter()
+            .zip(0..)
+            .map(|((token, _), n)| (token, n))
+            .collect();
+        self.tokens_of = self
+            .values
+            .iter()
+            .enumerate()
+            .map(|(field, values)| {
+                let of_value = |value: &String| {
+                    bigrams(value)
+                        .into_iter()
+                        .map(|token| numbers[&(field, token)])
+                        .collect()
+                };
+                values.iter().map(of_value).collect()
+            })
+            .collect();
+        let records = self.records.len();
+        self.having = tokens
+            .iter()
+            .map(|(_, of)| set_of(records, of.iter().copied()))
+            .collect();
+        self.tokens = tokens.into_iter().map(|(token, _)| token).collect();
+    }
+
+    /// The tokens, the commonest ones first.
+    pub fn tokens(&self) -> &[Token] {
+        &self.tokens
+    }
+
+    /// The share of records that have a token.
+    pub fn frequency(&self, token: usize) -> f64 {
+        count(&self.having[token]) as f64 / self.records.len().max(1) as f64
+    }
+
+    /// How many records are looked at.
+    pub fn records(&self) -> usize {
+        self.records.len()
+    }
+
+    pub(crate) fn fields(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The values of a record.
+    pub(crate) fn record(&self, n: usize) -> &[u32] {
+        &self.records[n]
+    }
+
+    /// The values of a field, each by the numbers of its tokens.
+    pub(crate) fn values(&self, field: usize) -> &[Vec<u32>] {
+        &self.tokens_of[field]
+    }
+
+    /// The text of a value.
+    pub(crate) fn value(&self, field: usize, value: usize) -> &str {
+        &self.values[field][value]
+    }
+
+    pub(crate) fn having(&self, token: usize) -> &[u64] {
+        &self.having[token]
+    }
+}
