@@ -13,10 +13,12 @@ const STARTS: usize = 12;
 /// Correlations differ so much even where pattern and token are the same.
 const NOISE: f64 = 0.04;
 
-/// Correlations of sets of records, and the share of each.
-struct Graph {
-    shares: Vec<f64>,
-    correlations: Vec<Vec<f32>>,
+/// Nodes, of which some are the same as those of another graph.
+pub(crate) struct Graph {
+    /// How common each node is.
+    pub shares: Vec<f64>,
+    /// How each two belong together.
+    pub weights: Vec<Vec<f32>>,
 }
 
 impl Graph {
@@ -32,10 +34,9 @@ impl Graph {
             };
             sets.iter().enumerate().map(to).collect()
         });
-        let correlations = correlations.collect();
         Graph {
+            weights: correlations.collect(),
             shares,
-            correlations,
         }
     }
 }
@@ -57,10 +58,21 @@ pub(crate) fn align(
         .map(|token| reference.having(token))
         .collect();
     let ours = Graph::new(&sets, reference.records());
+    match_graphs(&theirs, &ours, records.min(reference.records()), turn)
+}
+
+/// Pairs of nodes of two graphs that are most likely the same, as far as that can be told. Shares are those of so many records.
+pub(crate) fn match_graphs(
+    theirs: &Graph,
+    ours: &Graph,
+    records: usize,
+    turn: &mut dyn FnMut(),
+) -> Vec<(usize, usize)> {
+    let records = records.max(1) as f64;
     let matcher = Matcher {
-        theirs: &theirs,
-        ours: &ours,
-        records: records.min(reference.records()) as f64,
+        theirs,
+        ours,
+        records,
     };
     if theirs.shares.len() < 2 || ours.shares.len() < 2 {
         return Vec::new();
@@ -115,8 +127,7 @@ impl Matcher<'_> {
         let mut cost = (a / b).ln().powi(2) / variance;
         let variance = 2.0 / self.records + NOISE * NOISE;
         for (other, its) in pairs {
-            let difference =
-                self.theirs.correlations[pattern][*other] - self.ours.correlations[token][*its];
+            let difference = self.theirs.weights[pattern][*other] - self.ours.weights[token][*its];
             // One that is far off says no more than that this is wrong somewhere.
             cost += (f64::from(difference).powi(2) / variance).min(25.0);
         }

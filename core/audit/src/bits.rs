@@ -78,6 +78,12 @@ impl Signatures {
         for signature in signatures {
             to_words(signature, stride, &mut rows);
         }
+        Signatures::of_words(bits, rows)
+    }
+
+    /// Of so many bits, each as words.
+    pub(crate) fn of_words(bits: usize, rows: Vec<u64>) -> Signatures {
+        let stride = bits.div_ceil(64);
         let records = rows.len() / stride.max(1);
         let width = records.div_ceil(64);
         let mut columns = vec![0; bits * width];
@@ -164,11 +170,4 @@ impl Signatures {
         let has = |record: &usize| common(self.row(*record), bits) >= least;
         set_of(self.records, (0..self.records).filter(has))
     }
-}
-
-/// Bits set in a signature.
-pub(crate) fn length(row: &[u64]) -> usize {
-    row.iter()
-        .map(|word| popcount(&word.to_le_bytes()) as usize)
-        .sum()
 }

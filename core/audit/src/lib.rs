@@ -2,6 +2,7 @@
 
 mod align;
 mod bits;
+mod graph;
 mod patterns;
 mod read;
 mod reference;
@@ -32,5 +33,12 @@ pub fn by_patterns(of: &Signatures, reference: &Reference, turn: &mut dyn FnMut(
     for (pattern, token) in pairs {
         sets[token] = Some(patterns[pattern].having.clone());
     }
+    read::read_on(of, reference, sets, share, turn)
+}
+
+/// Graph matching.
+pub fn by_graphs(of: &Signatures, reference: &Reference, turn: &mut dyn FnMut()) -> Reading {
+    let share = 0.9;
+    let sets = graph::token_sets(of, reference, (of.records() / 250).max(8), share, turn);
     read::read_on(of, reference, sets, share, turn)
 }

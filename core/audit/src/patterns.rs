@@ -98,7 +98,12 @@ fn grow(
 }
 
 /// Takes all records that have the bits, and then the bits that these have, until both stay.
-fn settle(of: &Signatures, mut bits: Vec<u64>, least: usize, share: f64) -> Option<Pattern> {
+pub(crate) fn settle(
+    of: &Signatures,
+    mut bits: Vec<u64>,
+    least: usize,
+    share: f64,
+) -> Option<Pattern> {
     let mut having = RecordSet::new();
     for _ in 0..3 {
         let size = count(&bits);

@@ -18,7 +18,7 @@ pub struct Reading {
     /// By token of the reference, the bits that it sets, bit i at 2^(i mod 64) of word i/64; none where it is not known.
     pub bits: Vec<Vec<u64>>,
     /// By field and record, the value that it has; only of the first records.
-    pub(crate) values: Vec<Vec<Option<u32>>>,
+    pub values: Vec<Vec<Option<u32>>>,
 }
 
 /// The bits of each token, of which some records are believed to have it. A bit is that of a token if a share of these

@@ -151,9 +151,41 @@ impl Reference {
         &self.tokens_of[field]
     }
 
-    /// The text of a value.
-    pub(crate) fn value(&self, field: usize, value: usize) -> &str {
+    /// The text of a record's value.
+    pub fn text(&self, record: usize, field: usize) -> &str {
+        &self.values[field][self.records[record][field] as usize]
+    }
+
+    /// The text of a value of a field.
+    pub fn value(&self, field: usize, value: usize) -> &str {
         &self.values[field][value]
+    }
+
+    /// Values that a share of the records have, with field and number, the commonest ones first, and these records.
+    pub(crate) fn common_values(&self, share: f64) -> Vec<(usize, usize, RecordSet)> {
+        let mut having: Vec<Vec<Vec<usize>>> = self
+            .values
+            .iter()
+            .map(|values| vec![Vec::new(); values.len()])
+            .collect();
+        for (n, record) in self.records.iter().enumerate() {
+            for (field, value) in record.iter().enumerate() {
+                having[field][*value as usize].push(n);
+            }
+        }
+        let mut values: Vec<(usize, usize, Vec<usize>)> = Vec::new();
+        for (field, having) in having.into_iter().enumerate() {
+            let of_field = having
+                .into_iter()
+                .enumerate()
+                .filter(|(n, _)| !self.values[field][*n].is_empty());
+            values.extend(of_field.map(|(n, having)| (field, n, having)));
+        }
+        values.retain(|(_, _, having)| having.len() as f64 >= share * self.records.len() as f64);
+        values.sort_by_key(|(field, n, having)| (std::cmp::Reverse(having.len()), *field, *n));
+        let records = self.records.len();
+        let set = |(field, n, having)| (field, n, set_of(records, having));
+        values.into_iter().map(set).collect()
     }
 
     pub(crate) fn having(&self, token: usize) -> &[u64] {
