@@ -7,6 +7,7 @@
 //! - [`ready`]: what a session remembers of a secret and a schema; [`encode`]: `bloom_clk` and its like; [`keep`]: a
 //!   column that a trigger keeps. [`moment`]: for how long what was looked up holds.
 
+mod audit;
 mod encode;
 mod keep;
 mod manage;

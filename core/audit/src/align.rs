@@ -2,13 +2,12 @@
 
 use crate::bits::{common, count};
 use crate::patterns::Pattern;
-use crate::reference::Reference;
 
 /// Patterns and tokens that are compared, at most, the commonest ones.
 const MOST: usize = 300;
 
 /// The first patterns are tried as each pair of so many of the commonest tokens.
-const STARTS: usize = 12;
+const STARTS: usize = 16;
 
 /// Correlations differ so much even where pattern and token are the same.
 const NOISE: f64 = 0.04;
@@ -41,24 +40,24 @@ impl Graph {
     }
 }
 
-/// Pairs of a pattern and a token, as far as they can be told.
+/// Pairs of a pattern and a token, as far as they can be told. `tokens` are the sets of other records that have them;
+/// a record counts for so much, less than 1 where they depend on one another.
 pub(crate) fn align(
     patterns: &[Pattern],
     records: usize,
-    reference: &Reference,
+    tokens: &[&[u64]],
+    others: usize,
+    weight: f64,
     turn: &mut dyn FnMut(),
 ) -> Vec<(usize, usize)> {
-    let sets: Vec<&[u64]> = patterns
+    let sets = patterns
         .iter()
         .take(MOST)
-        .map(|pattern| &pattern.having[..])
-        .collect();
-    let theirs = Graph::new(&sets, records);
-    let sets: Vec<&[u64]> = (0..reference.tokens().len().min(MOST))
-        .map(|token| reference.having(token))
-        .collect();
-    let ours = Graph::new(&sets, reference.records());
-    match_graphs(&theirs, &ours, records.min(reference.records()), turn)
+        .map(|pattern| &pattern.having[..]);
+    let theirs = Graph::new(&sets.collect::<Vec<_>>(), records);
+    let ours = Graph::new(&tokens[..tokens.len().min(MOST)], others);
+    let records = (records.min(others) as f64 * weight) as usize;
+    match_graphs(&theirs, &ours, records, turn)
 }
 
 /// Pairs of nodes of two graphs that are most likely the same, as far as that can be told. Shares are those of so many records.

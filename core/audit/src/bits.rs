@@ -1,6 +1,6 @@
 //! Signatures by record and by bit, and sets of records.
 
-use signature::bits::{intersect_words, popcount, to_words};
+use signature::bits::{intersect_words, to_words};
 
 /// A set of records, one bit each.
 pub(crate) type RecordSet = Vec<u64>;
@@ -65,9 +65,7 @@ pub struct Signatures {
     columns: Vec<u64>,
     /// By bit, the share of records that have it.
     shares: Vec<f64>,
-    /// Bits that are not set where another one is, and the other way round: who balances filters adds them, and they say
-    /// nothing more. Of two the one that is set more often.
-    mirrored: Vec<bool>,
+    mirrored: usize,
 }
 
 impl Signatures {
@@ -99,7 +97,7 @@ impl Signatures {
             rows,
             columns,
             shares: Vec::new(),
-            mirrored: vec![false; bits],
+            mirrored: 0,
         };
         of.look();
         of
@@ -109,14 +107,24 @@ impl Signatures {
         let counts: Vec<usize> = (0..self.bits).map(|bit| count(self.column(bit))).collect();
         let all = self.records.max(1) as f64;
         self.shares = counts.iter().map(|count| *count as f64 / all).collect();
-        for a in 0..self.bits {
-            let is_mirror = |b: &usize| {
-                counts[a] + counts[*b] == self.records
-                    && common(self.column(a), self.column(*b)) == 0
+        let width = self.width();
+        for a in (0..self.bits).filter(|a| counts[*a] > self.records / 2) {
+            let is_mirror = |b: usize| {
+                counts[a] + counts[b] == self.records && common(self.column(a), self.column(b)) == 0
             };
-            let is_more = counts[a] > self.records / 2;
-            self.mirrored[a] = is_more && (0..self.bits).any(|b| is_mirror(&b));
+            if counts[a] < self.records && (0..self.bits).any(is_mirror) {
+                self.mirrored += 1;
+                self.shares[a] = 0.0;
+                self.columns[a * width..][..width].fill(0);
+                let rows = self.rows.chunks_exact_mut(self.stride);
+                rows.for_each(|row| row[a / 64] &= !(1 << (a % 64)));
+            }
         }
+    }
+
+    /// How many bits were left out, since each is set where another one is not: who balances filters adds them.
+    pub fn mirrored(&self) -> usize {
+        self.mirrored
     }
 
     /// Bytes that so many signatures take.
@@ -157,12 +165,9 @@ impl Signatures {
         &self.shares
     }
 
-    /// Bits that say something: not those that all have, or none, and none that another one says.
+    /// Bits that say something: not those that nearly all have, or none.
     pub(crate) fn telling(&self) -> impl Iterator<Item = usize> + '_ {
-        let tells = |bit: &usize| {
-            !self.mirrored[*bit] && self.shares[*bit] > 0.0 && self.shares[*bit] < 0.95
-        };
-        (0..self.bits).filter(tells)
+        (0..self.bits).filter(|bit| self.shares[*bit] > 0.0 && self.shares[*bit] < 0.95)
     }
 
     /// Records that have at least `least` of the bits.
@@ -170,4 +175,47 @@ impl Signatures {
         let has = |record: &usize| common(self.row(*record), bits) >= least;
         set_of(self.records, (0..self.records).filter(has))
     }
+}
+
+/// Records whose similarities are looked at, and steps in which these are counted.
+const POPULATION: usize = 2400;
+const STEPS: usize = 4096;
+
+/// Pairs of some records by Dice, the most similar ones, about so many.
+pub(crate) fn similar_pairs(
+    of: &Signatures,
+    most: usize,
+    turn: &mut dyn FnMut(),
+) -> Vec<(usize, usize)> {
+    let every = (of.records() / POPULATION).max(1);
+    let population: Vec<usize> = (0..of.records()).step_by(every).take(POPULATION).collect();
+    let sizes: Vec<usize> = population.iter().map(|n| count(of.row(*n))).collect();
+    let mut each = |take: &mut dyn FnMut(usize, usize, usize)| {
+        for (n, a) in population.iter().enumerate() {
+            turn();
+            for (m, b) in population.iter().enumerate().skip(n + 1) {
+                let both = 2 * common(of.row(*a), of.row(*b));
+                take(both * STEPS / (sizes[n] + sizes[m]).max(1), *a, *b);
+            }
+        }
+    };
+    let mut counts = [0; STEPS + 1];
+    each(&mut |step, _, _| counts[step] += 1);
+    let mut above = 0;
+    let enough = |step: &usize| {
+        above += counts[*step];
+        above > most
+    };
+    let limit = (0..=STEPS).rev().find(enough).map_or(0, |step| step + 1);
+    let mut pairs: Vec<(u16, u32, u32)> = Vec::new();
+    each(&mut |step, a, b| {
+        if step >= limit {
+            pairs.push((step as u16, a as u32, b as u32));
+        }
+    });
+    pairs.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.cmp(b)));
+    pairs
+        .into_iter()
+        .map(|(_, a, b)| (a as usize, b as usize))
+        .collect()
 }

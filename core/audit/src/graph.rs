@@ -4,48 +4,25 @@
 //! feature is how common it is, an edge's weight how similar two are.
 
 use crate::align::{match_graphs, Graph};
-use crate::bits::{common, count, members, RecordSet, Signatures};
+use crate::bits::{common, contains, count, similar_pairs, unite, RecordSet, Signatures};
 use crate::patterns::{settle, Pattern};
 use crate::reference::Reference;
 
-/// Records whose similarities are looked at, and pairs of them, the most similar ones.
-const POPULATION: usize = 1200;
-const EDGES: usize = 6000;
+/// Pairs of records that are looked at, the most similar ones.
+const EDGES: usize = 24_000;
+
+/// Records of a node, at least.
+const LEAST: usize = 8;
 
 /// Nodes of each side, at most.
 const MOST: usize = 240;
 
 /// Groups of records that share what two similar ones have in common.
 fn groups(of: &Signatures, least: usize, share: f64, turn: &mut dyn FnMut()) -> Vec<Pattern> {
-    let step = (of.records() / POPULATION).max(1);
-    let population: Vec<usize> = (0..of.records()).step_by(step).take(POPULATION).collect();
-    let sizes: Vec<usize> = population
-        .iter()
-        .map(|record| count(of.row(*record)))
-        .collect();
-    let mut edges: Vec<(f32, usize, usize)> = Vec::new();
-    for (n, a) in population.iter().enumerate() {
-        turn();
-        for (m, b) in population.iter().enumerate().skip(n + 1) {
-            let both = common(of.row(*a), of.row(*b)) as f32;
-            edges.push((both / (sizes[n] + sizes[m]).max(1) as f32, *a, *b));
-        }
-    }
-    let most = EDGES.min(edges.len());
-    if most < edges.len() {
-        edges.select_nth_unstable_by(most, |a, b| b.0.total_cmp(&a.0));
-        edges.truncate(most);
-    }
-    edges.sort_unstable_by(|a, b| {
-        b.0.total_cmp(&a.0)
-            .then_with(|| (a.1, a.2).cmp(&(b.1, b.2)))
-    });
     let mut found: Vec<Pattern> = Vec::new();
-    for (_, a, b) in edges {
+    for (a, b) in similar_pairs(of, EDGES, turn) {
         turn();
-        let is_known = |known: &Pattern| {
-            crate::bits::contains(&known.having, a) && crate::bits::contains(&known.having, b)
-        };
+        let is_known = |known: &Pattern| contains(&known.having, a) && contains(&known.having, b);
         if found.iter().any(is_known) {
             continue;
         }
@@ -55,7 +32,7 @@ fn groups(of: &Signatures, least: usize, share: f64, turn: &mut dyn FnMut()) -> 
             .zip(of.row(b))
             .map(|(a, b)| a & b)
             .collect();
-        let Some(group) = settle(of, bits, least, share) else {
+        let Some(group) = settle(of, bits, least, share, share) else {
             continue;
         };
         let is_same = |known: &Pattern| {
@@ -106,10 +83,10 @@ fn similarities(sets: &[&[u64]], columns: &[&[u64]], records: usize) -> Graph {
 pub(crate) fn token_sets(
     of: &Signatures,
     reference: &Reference,
-    least: usize,
     share: f64,
     turn: &mut dyn FnMut(),
 ) -> Vec<Option<RecordSet>> {
+    let least = (of.records() / 250).max(LEAST);
     let groups = groups(of, least, share, turn);
     let mut values = reference.common_values(least as f64 * 0.7 / of.records().max(1) as f64);
     values.truncate(MOST);
@@ -122,33 +99,13 @@ pub(crate) fn token_sets(
         .collect();
     let ours = similarities(&sets, &columns, reference.records());
     let pairs = match_graphs(&theirs, &ours, of.records().min(reference.records()), turn);
-    if std::env::var("AUDIT_DEBUG").is_ok() {
-        eprintln!(
-            "{} groups, {} values, {} pairs",
-            groups.len(),
-            values.len(),
-            pairs.len()
-        );
-        for (group, value) in &pairs {
-            let (field, number, having) = &values[*value];
-            eprintln!(
-                "{group} {} bits {:.4} -> {} {:?} {:.4}",
-                count(&groups[*group].bits),
-                theirs.shares[*group],
-                field,
-                reference.value(*field, *number),
-                count(having) as f64 / reference.records() as f64
-            );
-        }
-    }
     let mut sets: Vec<Option<RecordSet>> = vec![None; reference.tokens().len()];
     for (group, value) in pairs {
         let (field, number, _) = &values[value];
         for token in &reference.values(*field)[*number] {
             let set = sets[*token as usize].get_or_insert_with(|| vec![0; of.width()]);
-            crate::bits::unite(set, &groups[group].having);
+            unite(set, &groups[group].having);
         }
     }
-    let _ = members;
     sets
 }

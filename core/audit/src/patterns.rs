@@ -2,7 +2,9 @@
 //! Ranbaduge, R. Schnell: Pattern-Mining Based Cryptanalysis of Bloom Filters for Privacy-Preserving Record Linkage, PAKDD
 //! 2018). Sets grow from a bit, and what a set explains of a bit is left out before that bit is the seed again.
 
+use crate::align::align;
 use crate::bits::{common, count, insert, intersect, members, without, RecordSet, Signatures};
+use crate::reference::Reference;
 
 /// Bits that are set together, and the records that have them.
 pub(crate) struct Pattern {
@@ -10,19 +12,51 @@ pub(crate) struct Pattern {
     pub having: RecordSet,
 }
 
+/// A bit is a pattern's if so large a share of its records have it, and the other way round.
+const SHARE: f64 = 0.93;
+
 /// Least bits of a pattern.
 const LEAST_BITS: usize = 6;
+
+/// Least records of a pattern.
+const LEAST_RECORDS: usize = 8;
 
 /// Most patterns.
 const MOST: usize = 600;
 
-/// Finds patterns of at least `least` records. A bit belongs to a set of records if so large a share of them has it.
+/// By token, the records that are believed to have it.
+pub(crate) fn token_sets(
+    of: &Signatures,
+    reference: &Reference,
+    turn: &mut dyn FnMut(),
+) -> Vec<Option<RecordSet>> {
+    let patterns = mine(of, of.records() / 100, SHARE, SHARE, turn);
+    let tokens = reference.tokens().len();
+    let having: Vec<&[u64]> = (0..tokens).map(|token| reference.having(token)).collect();
+    let mut sets = vec![None; tokens];
+    for (pattern, token) in align(
+        &patterns,
+        of.records(),
+        &having,
+        reference.records(),
+        1.0,
+        turn,
+    ) {
+        sets[token] = Some(patterns[pattern].having.clone());
+    }
+    sets
+}
+
+/// Finds patterns of at least `least` records. A bit belongs to a set of records if a share of them
+/// has it, and a record belongs to a set of bits if it has the share `seen` of them.
 pub(crate) fn mine(
     of: &Signatures,
     least: usize,
     share: f64,
+    seen: f64,
     turn: &mut dyn FnMut(),
 ) -> Vec<Pattern> {
+    let least = least.max(LEAST_RECORDS);
     let mut left: Vec<RecordSet> = (0..of.bits()).map(|bit| of.column(bit).to_vec()).collect();
     let mut sizes: Vec<usize> = left.iter().map(|left| count(left)).collect();
     let mut found: Vec<Pattern> = Vec::new();
@@ -35,7 +69,7 @@ pub(crate) fn mine(
         else {
             break;
         };
-        let grown = grow(of, left[seed].clone(), seed, least, share);
+        let grown = grow(of, left[seed].clone(), seed, least, share, seen);
         let Some(pattern) = grown else {
             sizes[seed] = 0;
             continue;
@@ -69,6 +103,7 @@ fn grow(
     seed: usize,
     least: usize,
     share: f64,
+    seen: f64,
 ) -> Option<Pattern> {
     for _ in 0..7 {
         let size = count(&having);
@@ -90,7 +125,7 @@ fn grow(
             }
         }
         if count(&bits) >= LEAST_BITS {
-            return settle(of, bits, least, share);
+            return settle(of, bits, least, share, seen);
         }
         intersect(&mut having, of.column(best?));
     }
@@ -103,6 +138,7 @@ pub(crate) fn settle(
     mut bits: Vec<u64>,
     least: usize,
     share: f64,
+    seen: f64,
 ) -> Option<Pattern> {
     let mut having = RecordSet::new();
     for _ in 0..3 {
@@ -110,7 +146,7 @@ pub(crate) fn settle(
         if size < LEAST_BITS {
             return None;
         }
-        having = of.with(&bits, (size as f64 * share).ceil() as usize);
+        having = of.with(&bits, (size as f64 * seen).ceil() as usize);
         let records = count(&having);
         if records < least {
             return None;

@@ -4,6 +4,9 @@
 use crate::bits::{common, count, insert, set_of, unite, without, RecordSet, Signatures};
 use crate::reference::Reference;
 
+/// A token is told by no fewer bits.
+const LEAST_BITS: usize = 6;
+
 /// A token is read by no fewer records.
 const LEAST_RECORDS: usize = 8;
 
@@ -19,6 +22,43 @@ pub struct Reading {
     pub bits: Vec<Vec<u64>>,
     /// By field and record, the value that it has; only of the first records.
     pub values: Vec<Vec<Option<u32>>>,
+}
+
+impl Reading {
+    /// By token, whether an attacker would believe its bits: as many records have them as have the token in the reference.
+    pub fn believed(&self, of: &Signatures, reference: &Reference) -> Vec<bool> {
+        let records = of.records().max(1) as f64;
+        let is_believed = |(token, bits): (usize, &Vec<u64>)| {
+            let size = count(bits);
+            if size < LEAST_BITS {
+                return false;
+            }
+            let found = count(&of.with(bits, (0.9 * size as f64).ceil() as usize)) as f64;
+            let expected = reference.frequency(token) * records;
+            let off = (found.max(0.5) / expected.max(0.5)).ln().abs();
+            expected >= LEAST_RECORDS as f64 && off < 0.2 + 3.0 / expected.sqrt()
+        };
+        self.bits.iter().enumerate().map(is_believed).collect()
+    }
+
+    /// The share of records that have a value read in each field, most of whose tokens are believed.
+    pub fn records(&self, reference: &Reference, believed: &[bool]) -> f64 {
+        let records = self.values.first().map_or(0, Vec::len);
+        let is_read = |record: &usize| {
+            let (mut tokens, mut sure) = (0, 0);
+            for (field, values) in self.values.iter().enumerate() {
+                let Some(value) = values[*record] else {
+                    return false;
+                };
+                for token in &reference.values(field)[value as usize] {
+                    tokens += 1;
+                    sure += usize::from(believed[*token as usize]);
+                }
+            }
+            2 * sure > tokens
+        };
+        (0..records).filter(is_read).count() as f64 / records.max(1) as f64
+    }
 }
 
 /// The bits of each token, of which some records are believed to have it. A bit is that of a token if a share of these

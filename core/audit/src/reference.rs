@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::bits::{count, set_of, RecordSet};
+use crate::bits::{count, members, set_of, RecordSet, Signatures};
 
 /// Records of the reference that are looked at, at most.
-const MOST_RECORDS: usize = 1 << 14;
+pub const MOST_REFERENCE: usize = 1 << 14;
 
 /// A bigram of a field.
 pub type Token = (usize, String);
@@ -48,7 +48,7 @@ impl Reference {
         let mut taken = Vec::new();
         let all: f64 = records.iter().map(|(_, times)| times.max(0.0)).sum();
         // Those that come once each are taken as they are; of more, the same number of steps apart.
-        let step = (all / MOST_RECORDS as f64).max(1.0);
+        let step = (all / MOST_REFERENCE as f64).max(1.0);
         let (mut passed, mut next) = (0.0, step / 2.0);
         for (record, times) in records {
             passed += times.max(0.0);
@@ -141,19 +141,9 @@ impl Reference {
         self.values.len()
     }
 
-    /// The values of a record.
-    pub(crate) fn record(&self, n: usize) -> &[u32] {
-        &self.records[n]
-    }
-
     /// The values of a field, each by the numbers of its tokens.
     pub(crate) fn values(&self, field: usize) -> &[Vec<u32>] {
         &self.tokens_of[field]
-    }
-
-    /// The text of a record's value.
-    pub fn text(&self, record: usize, field: usize) -> &str {
-        &self.values[field][self.records[record][field] as usize]
     }
 
     /// The text of a value of a field.
@@ -186,6 +176,31 @@ impl Reference {
         let records = self.records.len();
         let set = |(field, n, having)| (field, n, set_of(records, having));
         values.into_iter().map(set).collect()
+    }
+
+    /// The records by the bits of their tokens.
+    pub(crate) fn as_signatures(&self) -> Signatures {
+        let mut rows = Vec::new();
+        for n in 0..self.records.len() {
+            rows.extend(self.row(n));
+        }
+        Signatures::of_words(self.tokens.len().max(1), rows)
+    }
+
+    fn row(&self, n: usize) -> Vec<u64> {
+        let values = self.records[n].iter().enumerate();
+        let tokens = values.flat_map(|(field, value)| &self.tokens_of[field][*value as usize]);
+        set_of(
+            self.tokens.len().max(1),
+            tokens.map(|token| *token as usize),
+        )
+    }
+
+    /// The tokens that one of two records has.
+    pub(crate) fn differing(&self, a: usize, b: usize) -> Vec<u32> {
+        let (a, b) = (self.row(a), self.row(b));
+        let differ: Vec<u64> = a.iter().zip(b).map(|(a, b)| a ^ b).collect();
+        members(&differ).map(|token| token as u32).collect()
     }
 
     pub(crate) fn having(&self, token: usize) -> &[u64] {
