@@ -5,7 +5,7 @@
 //! - [`secrets`]: a secret, and who may use it; [`manage`]: `bloom_secret_create` and its like.
 //! - [`uses`]: how often secrets were used, counted whatever becomes of the transaction.
 //! - [`ready`]: what a session remembers of a secret and a schema; [`encode`]: `bloom_clk` and its like; [`keep`]: a
-//!   column that a trigger keeps. [`moment`]: for how long what was looked up holds.
+//!   column that a trigger keeps. [`audit`]: what others read from such a column. [`moment`]: for how long what was looked up holds.
 
 mod audit;
 mod encode;

@@ -18,9 +18,9 @@ UPDATE person AS p SET plain = bloom_clk(to_jsonb(p), schema(), 'audit'), salted
 SELECT measure, CASE WHEN measure ~ 'read by|^share' THEN round(value::numeric, 1) END AS value, value > 1.5 * expected AS is_more, advice FROM bloom_audit_keyed('person', 'plain', 'known');
 SELECT measure, CASE WHEN measure ~ 'read by|^share' THEN round(value::numeric, 1) END AS value, value > 1.5 * expected AS is_more, advice FROM bloom_audit_keyed('person', 'salted', 'known');
 -- A list of names, of one field and without numbers; few records; none.
+CREATE VIEW few AS SELECT * FROM person WHERE id <= 3;
 CREATE TABLE surnames AS SELECT DISTINCT surname::varchar(20) AS name, 1.5 AS other FROM names;
 SELECT measure, value FROM bloom_audit_keyed('few', 'plain', 'surnames') WHERE measure ~ 'records$';
-CREATE VIEW few AS SELECT * FROM person WHERE id <= 3;
 SELECT measure, round(value::numeric, 2) AS value, round(expected::numeric, 2) AS expected, advice FROM bloom_audit_keyed('few', 'plain', 'few');
 CREATE VIEW none AS SELECT NULL::text AS given, NULL::bloom AS plain;
 SELECT * FROM bloom_audit_keyed('none', 'plain', 'known');
@@ -30,7 +30,8 @@ SELECT count(*) FROM bloom_audit_keyed(NULL, 'plain', 'known');
 SELECT bloom_audit_keyed('person', 'nothing', 'known');
 SELECT bloom_audit_keyed('person', 'given', 'known');
 SELECT bloom_audit_keyed(0, 'plain', 'known');
-SELECT bloom_audit_keyed('person', 'plain', 'person_id_seq');
+CREATE SEQUENCE sequence;
+SELECT bloom_audit_keyed('person', 'plain', 'sequence');
 CREATE TABLE numbers (count int);
 SELECT bloom_audit_keyed('person', 'plain', 'numbers');
 CREATE TABLE mixed AS SELECT plain AS sig FROM few UNION ALL SELECT salted FROM few;

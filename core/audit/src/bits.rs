@@ -1,5 +1,7 @@
 //! Signatures by record and by bit, and sets of records.
 
+use std::collections::HashSet;
+
 use signature::bits::{intersect_words, to_words};
 
 /// A set of records, one bit each.
@@ -188,7 +190,12 @@ pub(crate) fn similar_pairs(
     turn: &mut dyn FnMut(),
 ) -> Vec<(usize, usize)> {
     let every = (of.records() / POPULATION).max(1);
-    let population: Vec<usize> = (0..of.records()).step_by(every).take(POPULATION).collect();
+    // Those that are the same say nothing of one another.
+    let mut known = HashSet::new();
+    let population = (0..of.records())
+        .step_by(every)
+        .filter(|n| known.insert(of.row(*n)));
+    let population: Vec<usize> = population.take(POPULATION).collect();
     let sizes: Vec<usize> = population.iter().map(|n| count(of.row(*n))).collect();
     let mut each = |take: &mut dyn FnMut(usize, usize, usize)| {
         for (n, a) in population.iter().enumerate() {

@@ -17,9 +17,12 @@ const PAIRS: usize = 32_000;
 /// Bits of a token are seen in so many of the differences that it is in: what both records set hides the others.
 const SEEN: f64 = 0.8;
 
+/// A difference has a pattern if it has so many of its bits.
+const HAVING: f64 = 0.62;
+
 /// Of the pairs each so-and-so-manieth is taken. Pairs of the same records depend on one another, so each counts for less.
-const EVERY: usize = 4;
-const WEIGHT: f64 = 0.4;
+const EVERY: usize = 2;
+const WEIGHT: f64 = 0.2;
 
 /// By token, the records that are believed to have it.
 pub(crate) fn token_sets(
@@ -55,7 +58,7 @@ pub(crate) fn token_sets(
         .collect();
     tokens.sort_by_key(|(token, set)| (std::cmp::Reverse(count(set)), *token));
     let sets: Vec<&[u64]> = tokens.iter().map(|(_, set)| &set[..]).collect();
-    let patterns = mine(&theirs, theirs.records() / 100, SEEN, 0.85 * SEEN, turn);
+    let patterns = mine(&theirs, theirs.records() / 100, SEEN, HAVING, turn);
     let mut found = vec![None; reference.tokens().len()];
     for (pattern, token) in align(
         &patterns,

@@ -1,7 +1,7 @@
 //! What follows from some records whose tokens are believed to be known: the bits of tokens, by intersection; by these the
 //! values of other records; and by those the bits of more tokens.
 
-use crate::bits::{common, count, insert, set_of, unite, without, RecordSet, Signatures};
+use crate::bits::{common, count, insert, members, set_of, unite, without, RecordSet, Signatures};
 use crate::reference::Reference;
 
 /// A token is told by no fewer bits.
@@ -25,7 +25,8 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// By token, whether an attacker would believe its bits: as many records have them as have the token in the reference.
+    /// By token, whether an attacker would believe its bits: as many records have them as have the token in the reference,
+    /// and few have them by chance.
     pub fn believed(&self, of: &Signatures, reference: &Reference) -> Vec<bool> {
         let records = of.records().max(1) as f64;
         let is_believed = |(token, bits): (usize, &Vec<u64>)| {
@@ -33,10 +34,14 @@ impl Reading {
             if size < LEAST_BITS {
                 return false;
             }
-            let found = count(&of.with(bits, (0.9 * size as f64).ceil() as usize)) as f64;
+            let least = (0.9 * size as f64).ceil() as usize;
+            let found = count(&of.with(bits, least)) as f64;
             let expected = reference.frequency(token) * records;
             let off = (found.max(0.5) / expected.max(0.5)).ln().abs();
-            expected >= LEAST_RECORDS as f64 && off < 0.2 + 3.0 / expected.sqrt()
+            let by_chance = records * chance(of, bits, least);
+            expected >= LEAST_RECORDS as f64
+                && by_chance < 0.1 * expected
+                && off < 0.2 + 3.0 / expected.sqrt()
         };
         self.bits.iter().enumerate().map(is_believed).collect()
     }
@@ -59,6 +64,20 @@ impl Reading {
         };
         (0..records).filter(is_read).count() as f64 / records.max(1) as f64
     }
+}
+
+/// How likely a record has at least `least` of the bits if it has each by chance.
+fn chance(of: &Signatures, bits: &[u64], least: usize) -> f64 {
+    // By how many it has.
+    let mut likely = vec![1.0];
+    for bit in members(bits) {
+        likely.push(0.0);
+        for n in (0..likely.len()).rev() {
+            let one_less = if n > 0 { likely[n - 1] } else { 0.0 };
+            likely[n] = likely[n] * (1.0 - of.shares()[bit]) + one_less * of.shares()[bit];
+        }
+    }
+    likely[least..].iter().sum()
 }
 
 /// The bits of each token, of which some records are believed to have it. A bit is that of a token if a share of these
@@ -118,7 +137,7 @@ pub(crate) fn values_of(
                     }
                 }
                 let size = count(&value);
-                let surprise: f64 = crate::bits::members(&value)
+                let surprise: f64 = members(&value)
                     .map(|bit| -of.shares()[bit].max(1e-6).ln())
                     .sum();
                 (value, size, surprise / size.max(1) as f64, 0.0)
