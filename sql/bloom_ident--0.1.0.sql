@@ -370,6 +370,11 @@ CREATE FUNCTION bloom_clk_flip(signature bloom, probability float8) RETURNS bloo
     VOLATILE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_flip_wrapper';
 COMMENT ON FUNCTION bloom_clk_flip(bloom, float8) IS
     'a keyed signature of which each bit is flipped with a probability, by chance; it has another id';
+CREATE FUNCTION bloom_audit_keyed(rel regclass, signature name, reference regclass)
+    RETURNS TABLE (measure text, value float8, expected float8, advice text)
+    STABLE STRICT PARALLEL UNSAFE ROWS 20 COST 10000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_audit_keyed_wrapper';
+COMMENT ON FUNCTION bloom_audit_keyed(regclass, name, regclass) IS
+    'what somebody without the secret reads from keyed signatures by a list of names, and what to do about it';
 CREATE FUNCTION bloom_clk_base64(signature bloom) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_clk_base64_wrapper';
 COMMENT ON FUNCTION bloom_clk_base64(bloom) IS

@@ -5,9 +5,10 @@
 //! - [`secrets`]: a secret, and who may use it; [`manage`]: `bloom_secret_create` and its like.
 //! - [`uses`]: how often secrets were used, counted whatever becomes of the transaction.
 //! - [`ready`]: what a session remembers of a secret and a schema; [`encode`]: `bloom_clk` and its like; [`keep`]: the
-//!   trigger that keeps a column, and [`column`] what makes, fills and replaces such columns. [`moment`]: for how long what
-//!   was looked up holds.
+//!   trigger that keeps a column, and [`column`] what makes, fills and replaces such columns. [`audit`]: what
+//!   others read from such a column. [`moment`]: for how long what was looked up holds.
 
+mod audit;
 mod column;
 mod encode;
 mod keep;

@@ -1,0 +1,297 @@
+//! The attacks on ten thousand records of which the attacker knows a share.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use audit::{
+    by_differences, by_graphs, by_patterns, Reading, Reference, Signatures, Token, TOKENS,
+};
+use clk::{Encoder, Hardening, Schema};
+use serde_json::{json, Value};
+use signature::mix as mixed;
+
+const RECORDS: usize = 10_000;
+
+/// The next number of a sequence.
+fn mix(state: &mut u64) -> u64 {
+    *state += 1;
+    mixed(*state)
+}
+
+/// Names of the originals of FEBRL 3, the commonest ones first.
+fn names(column: usize) -> Vec<&'static str> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for line in include_str!("../../../tests/data/febrl3.csv")
+        .lines()
+        .skip(1)
+    {
+        let cells: Vec<&str> = line.split(',').collect();
+        if cells[0].ends_with("-org") && !cells[column].is_empty() {
+            *counts.entry(cells[column]).or_default() += 1;
+        }
+    }
+    let mut names: Vec<(&str, usize)> = counts.into_iter().collect();
+    names.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    names.into_iter().map(|(name, _)| name).collect()
+}
+
+/// One of the names: the n-th with a weight of 1/(n + 10), as in Zipf's law for names.
+fn draw<'n>(names: &[&'n str], state: &mut u64) -> &'n str {
+    let all: f64 = (0..names.len()).map(|n| 1.0 / (n + 10) as f64).sum();
+    let mut at = mix(state) as f64 / u64::MAX as f64 * all;
+    for (n, name) in names.iter().enumerate() {
+        at -= 1.0 / (n + 10) as f64;
+        if at <= 0.0 {
+            return name;
+        }
+    }
+    names[names.len() - 1]
+}
+
+/// Given name, surname, date of birth.
+type Person = [String; 3];
+
+fn people(number: usize, seed: u64) -> Vec<Person> {
+    let (given, surnames) = (names(2), names(3));
+    let mut state = seed << 32;
+    (0..number)
+        .map(|_| {
+            let day = mix(&mut state) % (80 * 365);
+            [
+                draw(&given, &mut state).to_owned(),
+                draw(&surnames, &mut state).to_owned(),
+                format!(
+                    "{:04}-{:02}-{:02}",
+                    1930 + day / 365,
+                    day % 365 / 31 + 1,
+                    day % 365 % 31 % 28 + 1
+                ),
+            ]
+        })
+        .collect()
+}
+
+fn schema(strategy: &Value, comparison: &Value) -> Schema {
+    let feature = |name: &str| json!({"identifier": name, "format": {"type": "string"}, "hashing": {"comparison": comparison, "strategy": strategy, "missingValue": {"sentinel": ""}}});
+    let json = json!({"version": 3, "clkConfig": {"l": 1024, "kdf": {"type": "HKDF"}}, "features": [feature("given"), feature("surname")]});
+    Schema::new(&json).expect("a schema")
+}
+
+struct Setting {
+    strategy: Value,
+    hardening: Value,
+    /// Each bit is flipped with this probability.
+    flip: f64,
+}
+
+impl Setting {
+    fn new(strategy: Value, hardening: Value) -> Setting {
+        Setting {
+            strategy,
+            hardening,
+            flip: 0.0,
+        }
+    }
+
+    fn encoder(&self, strategy: &Value, comparison: &Value) -> Encoder {
+        let hardening = Hardening::new(&self.hardening).expect("a hardening");
+        Encoder::new(
+            schema(strategy, comparison),
+            hardening,
+            b"a secret of the test",
+            1 << 22,
+        )
+        .expect("an encoder")
+    }
+
+    fn encode(&self, encoder: &mut Encoder, person: &Person, values: [&str; 2]) -> Vec<u8> {
+        if self.hardening.get("salt").is_some() {
+            assert!(encoder
+                .set_salt(&[Cow::Borrowed(&person[2])])
+                .expect("a salt"));
+        }
+        let mut bits = vec![0; encoder.length().div_ceil(8) as usize];
+        encoder
+            .encode(|n| Ok(values[n].into()), &mut bits)
+            .expect("a record");
+        bits
+    }
+
+    fn signatures(&self, people: &[Person]) -> Signatures {
+        let mut encoder = self.encoder(&self.strategy, &json!({"type": "ngram", "n": 2}));
+        let mut all: Vec<Vec<u8>> = people
+            .iter()
+            .map(|person| self.encode(&mut encoder, person, [&person[0], &person[1]]))
+            .collect();
+        let mut state = 3;
+        for bits in all.iter_mut().filter(|_| self.flip > 0.0) {
+            for bit in 0..8 * bits.len() {
+                if (mix(&mut state) as f64) < self.flip * u64::MAX as f64 {
+                    bits[bit / 8] ^= 1 << (bit % 8);
+                }
+            }
+        }
+        Signatures::new(encoder.length() as usize, all.iter().map(|bits| &bits[..]))
+    }
+
+    /// The share of the tokens whose bits were read right: of the bits that the attack says at least 0.9 are the token's,
+    /// and of the token's at least half are said, both on average over records that have it.
+    fn share_right(&self, reading: &Reading, tokens: &[Token], people: &[Person]) -> f64 {
+        let exact = json!({"type": "exact"});
+        let mut encoders: HashMap<u64, Encoder> = HashMap::new();
+        let right = (0..tokens.len()).filter(|n| {
+            let said = &reading.bits[*n];
+            let (field, token) = &tokens[*n];
+            let size: u32 = said.iter().map(|word| word.count_ones()).sum();
+            if size == 0 {
+                return false;
+            }
+            let having = people
+                .iter()
+                .filter(|person| format!(" {} ", person[*field]).contains(&token[..]))
+                .take(30);
+            let (mut precision, mut recall, mut records) = (0.0, 0.0, 0.0);
+            for person in having {
+                let bits = match &self.strategy["bitsPerToken"] {
+                    Value::Null => {
+                        self.strategy["bitsPerFeature"].as_u64().unwrap()
+                            / (person[*field].len() as u64 + 1)
+                    }
+                    bits => bits.as_u64().unwrap(),
+                };
+                let encoder = encoders
+                    .entry(bits)
+                    .or_insert_with(|| self.encoder(&json!({"bitsPerToken": bits}), &exact));
+                let mut values = ["", ""];
+                let none = self.encode(encoder, person, values);
+                values[*field] = token;
+                let with = self.encode(encoder, person, values);
+                let truth: Vec<u8> = with
+                    .iter()
+                    .zip(none)
+                    .map(|(with, none)| with & !none)
+                    .collect();
+                let both: u32 = truth
+                    .iter()
+                    .enumerate()
+                    .map(|(n, byte)| (byte & (said[n / 8] >> (n % 8 * 8)) as u8).count_ones())
+                    .sum();
+                let all: u32 = truth.iter().map(|byte| byte.count_ones()).sum();
+                precision += f64::from(both) / f64::from(size);
+                recall += f64::from(both) / f64::from(all);
+                records += 1.0;
+            }
+            precision / records >= 0.9 && recall / records >= 0.5
+        });
+        right.count() as f64 / tokens.len() as f64
+    }
+}
+
+fn reference(people: &[Person], overlap: f64) -> Reference {
+    let known = (overlap * people.len() as f64) as usize;
+    let others = self::people(people.len() - known, 77);
+    let records: Vec<(Vec<String>, f64)> = people[..known]
+        .iter()
+        .chain(&others)
+        .map(|person| (person[..2].to_vec(), 1.0))
+        .collect();
+    Reference::new(2, &records)
+}
+
+/// The share of records that have a value read for each field, and of all the share for which these are right.
+fn records_right(reading: &Reading, people: &[Person], reference: &Reference) -> [f64; 2] {
+    let records = reading.values[0].len();
+    let is_read = |n: &usize| reading.values.iter().all(|of| of[*n].is_some());
+    let value = |field: usize, n: usize| {
+        reading.values[field][n].map(|value| reference.value(field, value as usize))
+    };
+    let is_right = |n: &usize| (0..2).all(|field| value(field, *n) == Some(&people[*n][field]));
+    let share =
+        |is: &dyn Fn(&usize) -> bool| (0..records).filter(is).count() as f64 / records as f64;
+    [share(&is_read), share(&is_right)]
+}
+
+type Attack = fn(&Signatures, &Reference, &mut dyn FnMut()) -> Reading;
+
+const ATTACKS: [(&str, Attack); 3] = [
+    ("pattern mining", by_patterns),
+    ("graph matching", by_graphs),
+    ("differences", by_differences),
+];
+
+/// Attacks all records, and gives the shares of the 100 commonest tokens that are read right and that are believed, and of the records, by
+/// attack and overlap.
+fn attacked(setting: &Setting, overlaps: &[f64]) -> Vec<(&'static str, f64, [f64; 4])> {
+    let people = people(RECORDS, 1);
+    let signatures = setting.signatures(&people);
+    let mut all = Vec::new();
+    for overlap in overlaps {
+        let reference = reference(&people, *overlap);
+        for (name, attack) in ATTACKS {
+            let reading = attack(&signatures, &reference, &mut || ());
+            let tokens = setting.share_right(&reading, &reference.tokens()[..TOKENS], &people);
+            let believed = reading.believed(&signatures, &reference);
+            let share = believed[..TOKENS].iter().filter(|is| **is).count() as f64 / TOKENS as f64;
+            let [_, right] = records_right(&reading, &people, &reference);
+            all.push((
+                name,
+                *overlap,
+                [tokens, share, right, reading.records(&reference, &believed)],
+            ));
+        }
+    }
+    all
+}
+
+#[test]
+fn without_a_salt_tokens_are_read() {
+    let setting = Setting::new(json!({"bitsPerToken": 15}), json!({}));
+    for (attack, overlap, shares) in attacked(&setting, &[0.2, 0.5, 0.8]) {
+        assert!(shares[0] >= 0.9, "{attack} at {overlap}: {shares:?}");
+    }
+}
+
+#[test]
+fn with_salt_and_diffusion_no_tokens_are_read() {
+    let setting = Setting::new(
+        json!({"bitsPerToken": 15}),
+        json!({"salt": ["born"], "diffusion": 8}),
+    );
+    for (attack, overlap, shares) in attacked(&setting, &[0.2, 0.5, 0.8]) {
+        // Neither read nor believed to be, and so are the records.
+        assert!(
+            shares.iter().all(|share| *share <= 0.01),
+            "{attack} at {overlap}: {shares:?}"
+        );
+    }
+}
+
+/// The table of docs/audit-keyed.md: `cargo test -p audit --test attacks -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures, for minutes"]
+fn table() {
+    for strategy in [json!({"bitsPerToken": 15}), json!({"bitsPerFeature": 150})] {
+        for (name, hardening, flip) in [
+            ("none", json!({}), 0.0),
+            ("balance", json!({"balance": true}), 0.0),
+            ("BLIP 0.05", json!({}), 0.05),
+            ("diffusion", json!({"diffusion": 8}), 0.0),
+            ("salt", json!({"salt": ["born"]}), 0.0),
+            (
+                "salt and diffusion",
+                json!({"salt": ["born"], "diffusion": 8}),
+                0.0,
+            ),
+        ] {
+            let setting = Setting {
+                flip,
+                ..Setting::new(strategy.clone(), hardening)
+            };
+            for (attack, overlap, [right, believed, records, all]) in
+                attacked(&setting, &[0.2, 0.5, 0.8])
+            {
+                println!("{strategy} | {name} | {attack} | {overlap} | {right:.2} | {believed:.2} | {records:.2} | {all:.2}");
+            }
+        }
+    }
+}
