@@ -162,6 +162,16 @@ fn trigger_name(table: pg_sys::Oid, column: &CStr) -> CString {
     name
 }
 
+/// Whether a trigger of `bloom_clk_column` keeps a column.
+pub fn is_kept_column(table: &OpenRelation, column: &CStr) -> bool {
+    table.triggers().iter().any(|trigger| {
+        // SAFETY: as many arguments as it says, each a C string.
+        let is_of_column = trigger.tgnargs > 0
+            && unsafe { CStr::from_ptr(*trigger.tgargs) } == column;
+        is_of_column && catalog::is_of_library(trigger.tgfoid, c"bloom_clk_keep_wrapper")
+    })
+}
+
 /// `() RETURNS trigger`
 ///
 /// `bloom_clk_keep() RETURNS trigger`

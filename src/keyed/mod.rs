@@ -15,3 +15,5 @@ mod ready;
 mod secrets;
 mod tables;
 mod uses;
+
+pub use keep::is_kept_column;

@@ -57,8 +57,8 @@ pub fn part(sketch: Sketch, number: usize) -> u16 {
 }
 
 impl FieldLayout {
-    /// The sketch of a value: of the parts of a date, of the n-grams of the name in an e-mail address, or of anything
-    /// else. Of a number each part is the bin that it lies in, and the bins of the next part begin an eighth of a bin later:
+    /// The sketch of a value: of the parts of a date, of the bits of a signature, of the n-grams of the name in an e-mail
+    /// address, or of anything else. Of a number each part is the bin that it lies in, and the bins of the next part begin an eighth of a bin later:
     /// numbers that differ by one in a hundred have six of eight bins in common, or more. So have days that are three days
     /// apart.
     ///
@@ -79,6 +79,10 @@ impl FieldLayout {
             return Ok(of_number(number));
         }
         let mut least = Least([u64::MAX; PARTS]);
+        if let Some(view) = value.signature() {
+            view.positions().for_each(|bit| least.add(bit.into()));
+            return Ok(sketch_of(least.0));
+        }
         if self.kind() == Kind::Day {
             if let Some(day) = date::digits_of(text).and_then(date::days_of) {
                 return Ok(of_bins(f64::from(day) / DAYS, 0));
@@ -277,7 +281,7 @@ mod tests {
 
     #[test]
     fn no_value_has_no_sketch() {
-        for kind in Kind::ALL {
+        for kind in Kind::OF_THINGS {
             for text in ["", " ", "--"] {
                 assert_eq!(sketch(kind, text), Sketch::default(), "{kind} {text:?}");
             }
