@@ -166,8 +166,8 @@ fn trigger_name(table: pg_sys::Oid, column: &CStr) -> CString {
 pub fn is_kept_column(table: &OpenRelation, column: &CStr) -> bool {
     table.triggers().iter().any(|trigger| {
         // SAFETY: as many arguments as it says, each a C string.
-        let is_of_column = trigger.tgnargs > 0
-            && unsafe { CStr::from_ptr(*trigger.tgargs) } == column;
+        let is_of_column =
+            trigger.tgnargs > 0 && unsafe { CStr::from_ptr(*trigger.tgargs) } == column;
         is_of_column && catalog::is_of_library(trigger.tgfoid, c"bloom_clk_keep_wrapper")
     })
 }

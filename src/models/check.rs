@@ -112,7 +112,9 @@ impl<'m> ModelCheck<'m> {
                 sample.records.texts.get(record, &mut values);
                 let fields = seen.iter_mut().zip(&values);
                 let of_kinds = model.fields.iter().map(|field| field.layout.kind());
-                let fields = fields.zip(of_kinds).filter(|(_, kind)| *kind != Kind::Signature);
+                let fields = fields
+                    .zip(of_kinds)
+                    .filter(|(_, kind)| *kind != Kind::Signature);
                 fields.for_each(|((seen, value), _)| seen.add(value, true));
                 unread.look(&model.fields, values.iter().map(String::as_str));
             }

@@ -103,6 +103,13 @@ pub fn wishes(
             .hint("Ask its owner for SELECT on the key and on the columns to compare."),
         );
     }
+    if fields.is_empty() && are_things {
+        let columns = comparable_columns(oid, &first.key.name, true, &mut Vec::new());
+        columns
+            .first()
+            .iter()
+            .for_each(|name| raise(&not_of_things(name)));
+    }
     if fields.is_empty() {
         let names: Vec<String> = relations.iter().map(relation_name).collect();
         let message = match &names[..] {
@@ -174,9 +181,13 @@ fn invalid(message: String) -> ! {
 
 /// The error of a field of signatures where pairs compete.
 pub fn not_of_things(name: &str) -> Error {
-    Error::invalid(format!("field \"{name}\" of kind signature is not compared where pairs compete"))
-        .detail("Pairs that compete are looked for by the words of all fields, and a signature has none.")
-        .hint("Fit with one_to_one => 'none', and give bloom_model_linkage() one_to_one => true.")
+    Error::invalid(format!(
+        "field \"{name}\" of kind signature is not compared where pairs compete"
+    ))
+    .detail(
+        "Pairs that compete are looked for by the words of all fields, and a signature has none.",
+    )
+    .hint("Fit with one_to_one => 'none', and give bloom_model_linkage() one_to_one => true.")
 }
 
 /// `column`, `column:kind` or `column:kind(reading)`. A column's name may have a colon.

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use base::Error;
 use linkage::model::column_names::{
     has_one_of, is_given_name, is_named_personal, is_surname, plain,
 };
-use base::Error;
 use linkage::model::values::{is_number, is_plain_date, Conventions, FieldLayout, Kind, Reading};
 use pg::error::OrRaise;
 use signature::filter::{parse_shape, Shape};
@@ -134,8 +134,10 @@ impl Seen {
             Error::invalid(format!("values of field \"{column}\" are no signatures"))
                 .hint("Name another kind, or a column of type bloom.")
         };
+        let of_field = |error: Error| error.of(&format!("value of field \"{column}\""));
         let shape = self.shape.ok_or_else(no_signature);
-        Some(shape.and_then(Reading::signatures).or_raise())
+        let reading = shape.and_then(|shape| Reading::signatures(shape).map_err(of_field));
+        Some(reading.or_raise())
     }
 
     fn look_for_repeated(&mut self, value: &str) {

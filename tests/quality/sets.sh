@@ -74,12 +74,12 @@ sign() {
             case $field in
                 dob | date_of_birth | postcode | street_number | soc_sec_id | phone) tokens='"n": 1, "positional": true' ;;
             esac
-            columns+=", bloom_clk(jsonb_build_object('value', ident_normalize($field)), '{\"version\": 3,
+            columns+=", bloom_clk(to_jsonb(r) || jsonb_build_object('value', ident_normalize($field)), '{\"version\": 3,
                 \"clkConfig\": {\"l\": ${QUALITY_BITS:-1024}, \"kdf\": {\"type\": \"HKDF\"}}, \"features\": [{\"identifier\": \"value\",
                 \"format\": {\"type\": \"string\"}, \"hashing\": {\"comparison\": {\"type\": \"ngram\", $tokens},
                 \"strategy\": {$strategy}, \"missingValue\": {\"sentinel\": \"\"}}}]}', 'quality'$hardening) AS $field"
         done
-        sql -c "CREATE TABLE signed AS SELECT $columns FROM $table" -c "DROP TABLE $table" -c "ALTER TABLE signed RENAME TO $table" -c "ANALYZE $table"
+        sql -c "CREATE TABLE signed AS SELECT $columns FROM $table AS r" -c "DROP TABLE $table" -c "ALTER TABLE signed RENAME TO $table" -c "ANALYZE $table"
     done
 }
 

@@ -226,7 +226,9 @@ pub(super) fn layout(item: &Place<'_>, kinds: &[Kind]) -> Result<FieldLayout> {
         })?),
     };
     if kind == Kind::Signature && reading.is_none() {
-        return Err(item.invalid("A field of signatures has a member \"reading\" with their shape."));
+        return Err(
+            item.invalid("A field of signatures has a member \"reading\" with their shape.")
+        );
     }
     Ok(layout.with_reading(reading))
 }

@@ -225,6 +225,18 @@ impl FieldLayout {
         Ok(bytes)
     }
 
+    /// A value as it may be shown: of a signature no bits, but how many are set.
+    ///
+    /// Errors: no signature of the field's shape, if it has signatures; out of memory.
+    pub fn shown<'t>(&self, text: &'t str) -> Result<Cow<'t, str>> {
+        if self.kind != Kind::Signature {
+            return Ok(text.into());
+        }
+        let bytes = self.read_signature(text)?;
+        let set = View::stored(&bytes).map_or(0, |view| view.popcount());
+        Ok(format!("{set} bits").into())
+    }
+
     /// Bits of a segment of the signatures.
     pub fn segment(&self) -> u16 {
         self.shape.p()

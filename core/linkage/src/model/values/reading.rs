@@ -77,7 +77,9 @@ impl Reading {
                 ErrorKind::LimitExceeded,
                 format!("signature of shape {shape} has {} bits", shape.m()),
             )
-            .detail(format!("A model compares signatures of {MOST_BITS} bits at most."))),
+            .detail(format!(
+                "A model compares signatures of {MOST_BITS} bits at most."
+            ))),
         }
     }
 
