@@ -15,7 +15,7 @@
 #   QUALITY_OTHERS="20000"         sizes of the generated tables of people who live otherwise, of the same seeds; "" for none
 #   QUALITY_KINDS="off"             every field is compared as text; or kinds for columns by name, such as "phone:text given_name:text"
 #   QUALITY_SIGNED=plain            every field is a CLK of its own, and nothing else is known of it; or a hardening, such as '{"balance": true}'
-#   QUALITY_STRATEGY='"bitsPerToken": 15'   how many bits they have
+#   QUALITY_STRATEGY='"bitsPerToken": 15', QUALITY_BITS=1024   how many bits they set, and have
 #   QUALITY_FILES="a.csv"           more tables of people: CSV with the columns of tests/quality/people.py, id or rec_id and entity or entity_id
 #   QUALITY_DATA=folder             where the packed sets are (default tests/data/quality)
 

@@ -639,6 +639,54 @@ mod tests {
     }
 
     #[test]
+    fn signatures_have_levels() {
+        let shape = Shape::of_records(32, 7).unwrap();
+        let reading = Some(Reading::signatures(shape).unwrap());
+        let layout = FieldLayout::new(Kind::Signature, 0).unwrap();
+        let layout = layout.with_reading(reading);
+        let text = |bits: u32| {
+            let bytes = bits.to_le_bytes().map(|byte| format!("{byte:02x}"));
+            format!("{shape}:{}", bytes.concat())
+        };
+        let words = |text: &str| {
+            let mut words = vec![7; layout.words()];
+            layout.write(text, &mut words, &mut Vec::new()).unwrap();
+            words
+        };
+        // with 16 bits that are all set in the other one: Dice 2 * 16 / (16 + n)
+        let cases = [
+            (0xffff, 0),
+            (0x1_ffff, 4),
+            (0x7_ffff, 4),
+            (0xf_ffff, 5),
+            (0x7f_ffff, 5),
+            (0xff_ffff, 6),
+            (0xfff_ffff, 6),
+            (0xffff_ffff, 7),
+            (0xff, 7),
+            (0x1f, 8),
+            (0xf, 8),
+            (0x7, 9),
+            (0xff0_0000, 9),
+            (0, 11),
+        ];
+        let one = words(&text(0xffff));
+        for (bits, level) in cases {
+            let other = words(&text(bits));
+            assert_eq!(layout.level(&one, &other), level, "{bits:x}");
+            assert_eq!(layout.level(&other, &one), level, "{bits:x}");
+        }
+        assert_eq!(words(" "), words(&text(0)));
+        assert_eq!(words(&text(5)), words(&format!(" {} ", text(5))));
+        assert_eq!(layout.shown(&text(5)).unwrap(), "2 bits");
+        let other = format!("{}:00000001", shape.with_other_id(8).unwrap());
+        for text in ["Novak", &other] {
+            assert!(layout.read_value(text).is_err(), "{text}");
+            assert!(layout.normal(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn values_have_levels() {
         use Kind::*;
         let cases = [

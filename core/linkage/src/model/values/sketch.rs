@@ -150,7 +150,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::model::values::{last_level, EQUAL, ORDERED, UNLIKE};
+    use crate::model::values::{last_level, Reading, EQUAL, ORDERED, UNLIKE};
+    use signature::filter::Shape;
 
     fn sketch(kind: Kind, text: &str) -> Sketch {
         let layout = FieldLayout::new(kind, 12).unwrap();
@@ -277,6 +278,36 @@ mod tests {
         assert_eq!(of("2020-02-28", "28 February 2020"), 0);
         // no number: what is there is compared as a text
         assert!(of("about 100", "about 101") > 0);
+    }
+
+    #[test]
+    fn signatures_are_similar_by_their_bits() {
+        let shape = Shape::of_records(1024, 7).unwrap();
+        let reading = Some(Reading::signatures(shape).unwrap());
+        let layout = FieldLayout::new(Kind::Signature, 0).unwrap();
+        let layout = layout.with_reading(reading);
+        // so many bits from a place on
+        let of = |from: usize, n: usize| {
+            let mut bytes = [0u8; 128];
+            (from..from + n).for_each(|bit| bytes[bit / 8] |= 1 << (bit % 8));
+            let hex = bytes.map(|byte| format!("{byte:02x}")).concat();
+            layout.sketch(&format!("{shape}:{hex}")).unwrap()
+        };
+        let parts = |shared: usize| -> usize {
+            (0..50)
+                .map(|i| common(of(10 * i, 100), of(10 * i + 100 - shared, 100)))
+                .sum()
+        };
+        let all = 50 * PARTS;
+        assert_eq!(parts(100), all);
+        // half of the bits: a third of the union
+        assert!(
+            (all / 4..all * 5 / 12).contains(&parts(50)),
+            "{}",
+            parts(50)
+        );
+        assert!(parts(0) < all / 50, "{}", parts(0));
+        assert_eq!(of(0, 0), Sketch::default());
     }
 
     #[test]
