@@ -657,7 +657,8 @@ mod tests {
         let cases = [
             (0xffff, 0),
             (0x1_ffff, 4),
-            (0x7_ffff, 4),
+            (0x3_ffff, 4),
+            (0x7_ffff, 5),
             (0xf_ffff, 5),
             (0x7f_ffff, 5),
             (0xff_ffff, 6),
