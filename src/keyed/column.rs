@@ -198,6 +198,16 @@ fn warn_of_later(table: pg_sys::Oid, trigger: &CStr) {
     }
 }
 
+/// Whether a trigger keeps a column.
+pub fn is_kept_column(table: &OpenRelation, column: &CStr) -> bool {
+    table.triggers().iter().any(|trigger| {
+        // SAFETY: as many arguments as it says, each a C string.
+        let is_of_column =
+            trigger.tgnargs > 0 && unsafe { CStr::from_ptr(*trigger.tgargs) } == column;
+        is_of_column && is_keeper(trigger)
+    })
+}
+
 fn is_keeper(trigger: &pg_sys::Trigger) -> bool {
     catalog::is_of_library(trigger.tgfoid, c"bloom_clk_keep_wrapper")
 }

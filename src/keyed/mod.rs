@@ -18,3 +18,5 @@ mod ready;
 mod secrets;
 mod tables;
 mod uses;
+
+pub use column::is_kept_column;

@@ -111,7 +111,11 @@ impl<'m> ModelCheck<'m> {
             if is_sampled(place) {
                 sample.records.texts.get(record, &mut values);
                 let fields = seen.iter_mut().zip(&values);
-                fields.for_each(|(seen, value)| seen.add(value, true));
+                let of_kinds = model.fields.iter().map(|field| field.layout.kind());
+                let fields = fields
+                    .zip(of_kinds)
+                    .filter(|(_, kind)| *kind != Kind::Signature);
+                fields.for_each(|((seen, value), _)| seen.add(value, true));
                 unread.look(&model.fields, values.iter().map(String::as_str));
             }
         }
@@ -239,7 +243,7 @@ impl<'m> ModelCheck<'m> {
         let is_read = match kind {
             Kind::Date | Kind::Day | Kind::Phone | Kind::Number => true,
             Kind::Text | Kind::Email => has_reading,
-            Kind::Name | Kind::Words | Kind::Code => false,
+            Kind::Name | Kind::Words | Kind::Code | Kind::Signature => false,
         };
         let (unread, of) = self.unread.unread(k);
         let (values, of) = match &odd {

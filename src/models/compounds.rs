@@ -46,8 +46,8 @@ impl<'m> Compounds<'m> {
             return;
         }
         let normal = |(field, value): (&FieldModel, &str)| match field.layout.kind() {
-            // digits stand in other digits by chance
-            Kind::Date | Kind::Day | Kind::Number | Kind::Phone => String::new(),
+            // digits stand in other digits by chance, and so do hashes
+            Kind::Date | Kind::Day | Kind::Number | Kind::Phone | Kind::Signature => String::new(),
             _ if value.len() > LONGEST => String::new(),
             _ => field.layout.normal(value).or_raise(),
         };

@@ -7,6 +7,7 @@ use linkage::model::values::{Kind, Reading};
 use linkage::model::{column_names, LeftOut, MOST_FIELDS};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use crate::keyed::is_kept_column;
 use crate::pairs::records::{RecordColumn, Records};
 use pg::catalog;
 use pg::catalog::generated::{has_changing_default, sources};
@@ -14,6 +15,7 @@ use pg::catalog::privileges::may_select;
 use pg::error::{raise, sql_error};
 use pg::relation::OpenRelation;
 use pg::values::text::{readable, to_database};
+use types::objects::is_signature;
 
 /// A field that is to be compared.
 #[derive(Clone, Debug)]
@@ -66,11 +68,11 @@ pub fn wishes(
             .iter()
             .map(|field| parse(oid, field, are_things))
             .collect(),
-        None => all(oid, &first.key.name, left_out),
+        None => all(oid, &first.key.name, !are_things, left_out),
     };
     let mut may_be_same = None;
     if let (None, Some(second)) = (given, relations.get(1)) {
-        may_be_same = take_those_of_both(&mut fields, [first, second], left_out);
+        may_be_same = take_those_of_both(&mut fields, [first, second], !are_things, left_out);
     }
     for (i, field) in fields.iter().enumerate() {
         if fields[..i].iter().any(|other| other.name == field.name) {
@@ -101,6 +103,13 @@ pub fn wishes(
             .hint("Ask its owner for SELECT on the key and on the columns to compare."),
         );
     }
+    if fields.is_empty() && are_things {
+        let columns = comparable_columns(oid, &first.key.name, true, &mut Vec::new());
+        columns
+            .first()
+            .iter()
+            .for_each(|name| raise(&not_of_things(name)));
+    }
     if fields.is_empty() {
         let names: Vec<String> = relations.iter().map(relation_name).collect();
         let message = match &names[..] {
@@ -127,12 +136,13 @@ fn relation_name(relation: &Records) -> String {
 fn take_those_of_both(
     fields: &mut Vec<FieldWish>,
     relations: [&Records; 2],
+    signatures: bool,
     left_out: &mut Vec<LeftOut>,
 ) -> Option<LeftOut> {
     let [first, second] = relations;
     let mut may_be_same = None;
     let mut left_out_too = Vec::new();
-    let others = comparable_columns(second.oid, &second.key.name, &mut left_out_too);
+    let others = comparable_columns(second.oid, &second.key.name, signatures, &mut left_out_too);
     let own: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
     fields.retain(|field| others.contains(&field.name));
     // what both leave out is said once, and what only the second one leaves out is no field
@@ -169,6 +179,17 @@ fn invalid(message: String) -> ! {
     raise(&Error::invalid(message))
 }
 
+/// The error of a field of signatures where pairs compete.
+pub fn not_of_things(name: &str) -> Error {
+    Error::invalid(format!(
+        "field \"{name}\" of kind signature is not compared where pairs compete"
+    ))
+    .detail(
+        "Pairs that compete are looked for by the words of all fields, and a signature has none.",
+    )
+    .hint("Fit with one_to_one => 'none', and give bloom_model_linkage() one_to_one => true.")
+}
+
 /// `column`, `column:kind` or `column:kind(reading)`. A column's name may have a colon.
 fn parse(oid: pg_sys::Oid, field: &str, are_things: bool) -> FieldWish {
     if catalog::column(oid, &c_name(field)).is_some() {
@@ -183,9 +204,12 @@ fn parse(oid: pg_sys::Oid, field: &str, are_things: bool) -> FieldWish {
         return FieldWish::guessed(field.to_owned());
     };
     let kinds: &[Kind] = match are_things {
-        true => &Kind::ALL,
+        true => &Kind::OF_THINGS,
         false => &Kind::OF_PAIRS,
     };
+    if are_things && Kind::named(kind) == Some(Kind::Signature) {
+        raise(&not_of_things(name));
+    }
     if Kind::named(kind).is_some_and(|kind| !kinds.contains(&kind)) {
         raise(
             &Error::invalid(format!("field \"{name}\" of kind {kind} is not compared where pairs do not compete"))
@@ -211,17 +235,26 @@ fn parse(oid: pg_sys::Oid, field: &str, are_things: bool) -> FieldWish {
 }
 
 /// The columns that can be compared and that the caller may read, but for `key`.
+///
+/// `signatures`: whether signatures of fields are among them.
 pub fn comparable_columns(
     oid: pg_sys::Oid,
     key: &CStr,
+    signatures: bool,
     left_out: &mut Vec<LeftOut>,
 ) -> Vec<String> {
-    let fields = all(oid, key, left_out).into_iter();
+    let fields = all(oid, key, signatures, left_out).into_iter();
     fields.map(|field| field.name).collect()
 }
 
-fn all(oid: pg_sys::Oid, key: &CStr, left_out: &mut Vec<LeftOut>) -> Vec<FieldWish> {
+fn all(
+    oid: pg_sys::Oid,
+    key: &CStr,
+    signatures: bool,
+    left_out: &mut Vec<LeftOut>,
+) -> Vec<FieldWish> {
     let mut fields = Vec::new();
+    let mut signed = Vec::new();
     // Those that the server computes, with what it computes them from.
     let mut computed: Vec<(i16, Vec<i16>)> = Vec::new();
     let mut chosen = Vec::new();
@@ -238,7 +271,10 @@ fn all(oid: pg_sys::Oid, key: &CStr, left_out: &mut Vec<LeftOut>) -> Vec<FieldWi
         }
         let name = readable(c_name.to_bytes());
         let of_type = catalog::column_type(oid, number);
-        let reason = if !is_comparable(of_type) {
+        let is_signed = signatures && is_signature(of_type);
+        let reason = if is_signed && is_kept_column(&table, &c_name) {
+            Some("is encoded from other columns".to_owned())
+        } else if !is_signed && !is_comparable(of_type) {
             let of_type = readable(catalog::type_name(of_type).to_bytes());
             Some(format!("values of type {of_type} are not compared"))
         } else if column_names::is_record_number(&name) {
@@ -263,6 +299,9 @@ fn all(oid: pg_sys::Oid, key: &CStr, left_out: &mut Vec<LeftOut>) -> Vec<FieldWi
                     computed.push((number, sources));
                 }
                 chosen.push(number);
+                if is_signed {
+                    signed.push(name.clone());
+                }
                 fields.push(FieldWish::guessed(name));
             }
         }
@@ -278,6 +317,16 @@ fn all(oid: pg_sys::Oid, key: &CStr, left_out: &mut Vec<LeftOut>) -> Vec<FieldWi
         left_out.push(LeftOut {
             column: name,
             reason: format!("is computed from \"{}\"", &source),
+        });
+    }
+    signed.retain(|name| fields.iter().any(|field| field.name == *name));
+    if let [only] = &signed[..] {
+        // what it tells, other columns may tell, too
+        fields.retain(|field| field.name != *only);
+        left_out.push(LeftOut {
+            column: only.clone(),
+            reason: "is a single signature, which may be of the whole record; name it among the fields if it is of one"
+                .to_owned(),
         });
     }
     fields

@@ -9,7 +9,7 @@ use linkage::model::values::{equal_level, words, FieldLayout, Kind, Reading, Row
 use linkage::model::{column_names, FieldModel, FrequentLevels, LeftOut};
 
 use super::compounds::Compounds;
-use super::fields::{is_date, is_fraction, FieldWish};
+use super::fields::{self, is_date, is_fraction, FieldWish};
 use super::guess::{self, Seen};
 use super::warnings::{self, UnreadFields};
 use crate::models::options::ModelOptions;
@@ -22,6 +22,7 @@ use pg::error::{raise, OrRaise};
 use pg::progress::{self, phases};
 use pg::values::text::readable;
 use signature::mix;
+use types::objects::is_signature;
 
 /// Of equal records eight count, or they drown the others.
 const MOST_EQUAL: u32 = 8;
@@ -80,12 +81,24 @@ impl FitRecords {
         let n = fields.wishes.len();
         let mut seen = vec![Seen::default(); n];
         let (mut labels, are_things) = (std::mem::take(&mut fields.labels), fields.are_things);
+        for (wish, column) in fields.wishes.iter_mut().zip(&tables[0].columns) {
+            if wish.kind.is_none() && is_signature(column.type_oid) {
+                wish.kind = Some(Kind::Signature);
+            }
+            if are_things && wish.kind == Some(Kind::Signature) {
+                raise(&fields::not_of_things(&wish.name));
+            }
+        }
+        let wishes = &fields.wishes;
         let note = |key: &[u8], side, record| labels.note(key, side, record);
         let mut texts = RecordTexts::read(tables, job, note, |record, values| {
             // the second table is looked at as much as the first one where kinds are guessed by more than lengths
             let in_sample = are_things || is_sampled(record);
-            for (seen, value) in seen.iter_mut().zip(values) {
-                seen.add(value.unwrap_or(""), in_sample);
+            for ((seen, wish), value) in seen.iter_mut().zip(wishes).zip(values) {
+                match (wish.kind, value.unwrap_or("")) {
+                    (Some(Kind::Signature), value) => seen.add_signature(value),
+                    (_, value) => seen.add(value, in_sample),
+                }
             }
         });
         if let Some(i) = texts.by_relation().iter().position(|&records| records == 0) {
@@ -123,7 +136,7 @@ impl FitRecords {
     ) -> FitRecords {
         let mut unread = UnreadFields::new(&models);
         let layout = RowLayout::new(models.iter().map(|m| m.layout.clone()).collect(), None);
-        let mut writer = RecordWriter::new(layout, memory / 4, None);
+        let mut writer = RecordWriter::new(&models, layout, memory / 4, None);
         let mut lacking = [RecordMasks::default(), RecordMasks::default()];
         let second = texts.second.unwrap_or(texts.records);
         texts.each(|record, values| {
@@ -158,7 +171,7 @@ impl FitRecords {
         memory: usize,
     ) -> FitRecords {
         let layout = RowLayout::new(models.iter().map(|m| m.layout.clone()).collect(), swap);
-        let mut writer = RecordWriter::new(layout, memory / 2, None);
+        let mut writer = RecordWriter::new(&models, layout, memory / 2, None);
         let mut compounds = Compounds::new(&models, texts.records);
         let mut unread = UnreadFields::new(&models);
         texts.each(|record, values| {
@@ -373,6 +386,7 @@ fn settle_fields(
                 (Kind::Number, Some(Reading::Amount))
             }
             (None, _) if fields.are_things => guess::kind_of_thing(is_date(of_type), seen),
+            (Some(Kind::Signature), None) => (Kind::Signature, seen.signatures(&wish.name)),
             (Some(kind), None) => (kind, guess::reading(kind, seen)),
             (None, _) => guess::kind(&wish.name, is_date(of_type), is_fraction(of_type), seen),
         };
@@ -416,17 +430,19 @@ fn settle_fields(
         warnings.extend(found);
     }
     let find = |is: fn(&str) -> bool| {
-        let is_name = |m: &FieldModel| m.layout.kind() == Kind::Name;
-        models.iter().position(|m| is_name(m) && is(&m.name))
+        let can_be = |m: &FieldModel| matches!(m.layout.kind(), Kind::Name | Kind::Signature);
+        models.iter().position(|m| can_be(m) && is(&m.name))
     };
     let swap = find(column_names::is_given_name)
         .zip(find(column_names::is_surname))
         .map(|(a, b)| [a, b]);
-    // Values that change places are compared alike.
-    let is_same_reading =
-        |&[a, b]: &[usize; 2]| models[a].layout.reading() == models[b].layout.reading();
-    let swap = swap.filter(is_same_reading);
-    if let Some([a, b]) = swap {
+    // Values that change places are compared alike: signatures if they have one id.
+    let are_alike = |&[a, b]: &[usize; 2]| {
+        let [a, b] = [a, b].map(|k| &models[k].layout);
+        a.kind() == b.kind() && a.reading() == b.reading()
+    };
+    let swap = swap.filter(are_alike);
+    if let Some([a, b]) = swap.filter(|&[a, _]| models[a].layout.kind() == Kind::Name) {
         let segment = models[a].layout.segment().max(models[b].layout.segment());
         for k in [a, b] {
             let layout = &models[k].layout;

@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 
+use base::Error;
 use linkage::model::column_names::{
     has_one_of, is_given_name, is_named_personal, is_surname, plain,
 };
 use linkage::model::values::{is_number, is_plain_date, Conventions, FieldLayout, Kind, Reading};
+use pg::error::OrRaise;
+use signature::filter::{parse_shape, Shape};
 use text::{normalize, Sound};
 
 /// What has been seen of the values of a column.
@@ -33,6 +36,8 @@ pub struct Seen {
     zeros: u32,
     /// Values of the sample that had come before.
     repeats: usize,
+    /// The shape of the first signature, where values are signatures.
+    shape: Option<Shape>,
 }
 
 /// Lengths from here on are one.
@@ -72,6 +77,7 @@ impl Default for Seen {
             values: HashSet::new(),
             zeros: 0,
             repeats: 0,
+            shape: None,
         }
     }
 }
@@ -101,6 +107,37 @@ impl Seen {
                 self.words += 1 + normal.bytes().filter(|&b| b == b'_').count() as u64;
             }
         }
+    }
+
+    /// One signature more, as it is written; it is no value if none of its bits is set.
+    pub fn add_signature(&mut self, value: &str) {
+        if value.is_empty() {
+            return;
+        }
+        if self.shape.is_none() {
+            let shape = value.rsplit_once(':').map(|(shape, _)| parse_shape(shape));
+            // what is no signature is an error when it is read whole
+            self.shape = shape.and_then(Result::ok);
+        }
+        let digits = value.rsplit(':').next().unwrap_or("");
+        if digits.bytes().any(|digit| digit != b'0') {
+            self.present += 1;
+            self.look_for_repeated(value);
+        }
+    }
+
+    /// That values are signatures of the shape of the first one. `column` is for messages.
+    ///
+    /// Errors: the first one is no signature, or has more bits than a model compares.
+    pub fn signatures(&self, column: &str) -> Option<Reading> {
+        let no_signature = || {
+            Error::invalid(format!("values of field \"{column}\" are no signatures"))
+                .hint("Name another kind, or a column of type bloom.")
+        };
+        let of_field = |error: Error| error.of(&format!("value of field \"{column}\""));
+        let shape = self.shape.ok_or_else(no_signature);
+        let reading = shape.and_then(|shape| Reading::signatures(shape).map_err(of_field));
+        Some(reading.or_raise())
     }
 
     fn look_for_repeated(&mut self, value: &str) {
@@ -137,7 +174,7 @@ impl Seen {
 
     /// Whether nine in ten values have neither a digit nor an `@`: dates, addresses and numbers they are not.
     fn are_words(&self) -> bool {
-        self.present > 0 && 10 * self.coded <= self.present
+        self.present > 0 && 10 * self.coded <= self.present && self.shape.is_none()
     }
 
     /// Whether they could be names of people: a word each, most of them.
@@ -229,6 +266,6 @@ pub fn reading(kind: Kind, seen: &Seen) -> Option<Reading> {
         Kind::Phone => seen.conventions.phone_region(),
         Kind::Email => Some(Reading::Mailbox),
         Kind::Name => Some(Reading::Sound(Sound::DoubleMetaphone)),
-        Kind::Text | Kind::Words | Kind::Code | Kind::Number => None,
+        Kind::Text | Kind::Words | Kind::Code | Kind::Number | Kind::Signature => None,
     }
 }

@@ -97,7 +97,7 @@ impl ModelSample {
         });
         let query = sql!("SELECT NULL{values} FROM {oid} AS r{sampled}");
         let levels = FrequentLevels::new(model);
-        let mut writer = RecordWriter::new(model.layout(), memory / 2, Some(levels));
+        let mut writer = RecordWriter::new(&model.fields, model.layout(), memory / 2, Some(levels));
         let mut texts = RecordTexts::without_keys(columns.len());
         // Rows whose number, mixed, has so many zeros at its end; they are fewer by half each time there are too many.
         let mut zeros = 0;

@@ -171,7 +171,10 @@ fn bloom_model_explain(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let pattern = ready.pattern(&a, &b).or_raise();
     for addend in ready.explain(pattern, records, all_pairs) {
         let value = |record: &SingleRecord<'_>| match addend.reason {
-            Reason::Field(k) => record[k].as_deref().map(str::to_owned),
+            Reason::Field(k) => record[k].as_deref().map(|value| {
+                let shown = ready.layout(k).shown(value).or_raise();
+                shown.into_owned()
+            }),
             _ => None,
         };
         let name = addend.reason.name(model).to_owned();

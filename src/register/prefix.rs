@@ -44,10 +44,11 @@ pub struct Names {
 impl Names {
     /// Those of a model; `None` if it has none.
     pub fn of(model: &linkage::model::MatchModel) -> Option<Names> {
-        let is_name = |field: &FieldModel| {
-            field.layout.kind() == Kind::Name
-                || column_names::is_surname(&field.name)
-                || column_names::is_given_name(&field.name)
+        let is_name = |field: &FieldModel| match field.layout.kind() {
+            Kind::Name => true,
+            // it has no letters
+            Kind::Signature => false,
+            _ => column_names::is_surname(&field.name) || column_names::is_given_name(&field.name),
         };
         let fields = model.fields.iter().enumerate();
         let fields: Vec<usize> = fields.filter(|(_, f)| is_name(f)).map(|(k, _)| k).collect();

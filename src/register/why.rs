@@ -35,7 +35,9 @@ fn bloom_register_why(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     for addend in ready.explain(pattern, n, n * (n - 1.0) / 2.0) {
         rows.make(|| {
             let value = |record: &RecordTexts| match addend.reason {
-                linkage::model::Reason::Field(k) => record[k].as_deref().map(text),
+                linkage::model::Reason::Field(k) => record[k]
+                    .as_deref()
+                    .map(|value| text(&ready.layout(k).shown(value).or_raise())),
                 _ => None,
             };
             Some([

@@ -36,7 +36,7 @@ fn bloom_suggest(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let mut rows = unsafe { ResultRows::new(fcinfo) };
     let mut left_out: Vec<LeftOut> = Vec::new();
     let key = subject.key.as_deref().unwrap_or(c"");
-    let columns = comparable_columns(oid, key, &mut left_out);
+    let columns = comparable_columns(oid, key, false, &mut left_out);
     left_out.retain(|left| {
         let name = std::ffi::CString::new(to_database(&left.column)).unwrap_or_default();
         subject.signed.iter().all(|signed| signed.name != name)

@@ -14,6 +14,7 @@ seconds() { awk -v us=$((${EPOCHREALTIME/./} - $1)) 'BEGIN { printf "%.2f", us /
 measure() {
     local name=$1 key=$2 fields personal=$4 peer=$5 peer_95=$6 begin fit pairs suffix=duplicates link='' rel once='' together=''
     fields=$(kinds "$3")
+    sign "$key" "$3"
     rel="'one', '$key'"
     if [[ -n $(sql -c "SELECT to_regclass('two')") ]]; then
         rel="'one', '$key', 'two', '$key'"

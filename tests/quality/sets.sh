@@ -14,6 +14,8 @@
 #   QUALITY_FORMATS="20000"         sizes of the generated tables of people that are written in many ways, of the first seed only; "" for none
 #   QUALITY_OTHERS="20000"         sizes of the generated tables of people who live otherwise, of the same seeds; "" for none
 #   QUALITY_KINDS="off"             every field is compared as text; or kinds for columns by name, such as "phone:text given_name:text"
+#   QUALITY_SIGNED=plain            every field is a CLK of its own, and nothing else is known of it; or a hardening, such as '{"balance": true}'
+#   QUALITY_STRATEGY='"bitsPerToken": 15', QUALITY_BITS=1024   how many bits they set, and have
 #   QUALITY_FILES="a.csv"           more tables of people: CSV with the columns of tests/quality/people.py, id or rec_id and entity or entity_id
 #   QUALITY_DATA=folder             where the packed sets are (default tests/data/quality)
 
@@ -22,6 +24,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../scripts/bench-env.sh"
 
 data=${QUALITY_DATA:-$ROOT/tests/data/quality}
 persons='given_name,surname,street_number,address_1,address_2,suburb,postcode,state,date_of_birth,soc_sec_id'
+strategy=${QUALITY_STRATEGY:-'"bitsPerToken": 15'}
 people='given_name,surname,dob,street,city,postcode,phone,email'
 
 export PGOPTIONS='-c jit=off -c client_min_messages=warning -c maintenance_work_mem=256MB -c work_mem=256MB'
@@ -54,6 +57,30 @@ kinds() {
         fields+=("$field$kind")
     done
     (IFS=,; echo "${fields[*]}")
+}
+
+# sign KEY FIELDS: the tables one and two have keyed signatures of these fields in their place, by a schema of one feature each: what has digits, of single
+# characters with their places, and anything else of pairs of characters.
+sign() {
+    local table field tokens columns hardening=
+    [[ -n ${QUALITY_SIGNED:-} ]] || return 0
+    [[ $QUALITY_SIGNED == plain ]] || hardening=", '$QUALITY_SIGNED'"
+    sql -c "SELECT bloom_secret_create('quality')" >/dev/null
+    for table in one two; do
+        [[ -n $(sql -c "SELECT to_regclass('$table')") ]] || continue
+        columns=$1
+        for field in ${2//,/ }; do
+            tokens='"n": 2'
+            case $field in
+                dob | date_of_birth | postcode | street_number | soc_sec_id | phone) tokens='"n": 1, "positional": true' ;;
+            esac
+            columns+=", bloom_clk(to_jsonb(r) || jsonb_build_object('value', ident_normalize($field)), '{\"version\": 3,
+                \"clkConfig\": {\"l\": ${QUALITY_BITS:-1024}, \"kdf\": {\"type\": \"HKDF\"}}, \"features\": [{\"identifier\": \"value\",
+                \"format\": {\"type\": \"string\"}, \"hashing\": {\"comparison\": {\"type\": \"ngram\", $tokens},
+                \"strategy\": {$strategy}, \"missingValue\": {\"sentinel\": \"\"}}}]}', 'quality'$hardening) AS $field"
+        done
+        sql -c "CREATE TABLE signed AS SELECT $columns FROM $table AS r" -c "DROP TABLE $table" -c "ALTER TABLE signed RENAME TO $table" -c "ANALYZE $table"
+    done
 }
 
 # begin_set: an empty database for a set.

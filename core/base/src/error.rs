@@ -208,6 +208,15 @@ impl Error {
             .detail(format!("Failed on a request of {bytes} bytes."))
     }
 
+    /// Says in front of the message whose error it is, which is half a sentence.
+    #[must_use]
+    pub fn of(mut self, whose: &str) -> Self {
+        if let Text::Utf8(message) = &mut self.0.message {
+            *message = format!("{whose}: {message}");
+        }
+        self
+    }
+
     /// Which SQLSTATE fits.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

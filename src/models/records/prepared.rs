@@ -43,7 +43,7 @@ impl PreparedRecords {
             .collect();
         let tables = Table::of_relations(relations, &names);
         let levels = FrequentLevels::new(model);
-        let mut writer = RecordWriter::new(model.layout(), memory / 2, Some(levels));
+        let mut writer = RecordWriter::new(&model.fields, model.layout(), memory / 2, Some(levels));
         let texts = RecordTexts::read(
             &tables,
             job,
@@ -78,7 +78,8 @@ impl PreparedRecords {
 }
 
 /// Makes rows of records, and notes the identities of their values.
-pub struct RecordWriter {
+pub struct RecordWriter<'m> {
+    fields: &'m [FieldModel],
     store: RowStore,
     identities: Identities,
     /// With these levels of equal values, if they are known.
@@ -87,26 +88,33 @@ pub struct RecordWriter {
     bytes: Vec<u8>,
 }
 
-impl RecordWriter {
-    /// The rows take about `memory` bytes.
-    pub fn new(layout: RowLayout, memory: usize, levels: Option<FrequentLevels>) -> RecordWriter {
-        let fields = layout.fields().len();
+impl RecordWriter<'_> {
+    /// The rows take about `memory` bytes. `layout`: that of the fields.
+    pub fn new(
+        fields: &[FieldModel],
+        layout: RowLayout,
+        memory: usize,
+        levels: Option<FrequentLevels>,
+    ) -> RecordWriter<'_> {
         RecordWriter {
             store: RowStore::new(layout, memory),
-            identities: Identities::new(fields),
+            identities: Identities::new(fields.len()),
             levels,
-            of_record: vec![0; fields],
+            of_record: vec![0; fields.len()],
+            fields,
             bytes: Vec::new(),
         }
     }
 
     /// The fields of the next record. A missing value is empty. Returns those that have no value, as bits.
     ///
-    /// Errors: out of memory.
+    /// Errors: a value that the field's kind does not allow; out of memory.
     pub fn push<'v>(&mut self, values: impl Iterator<Item = &'v str>) -> u32 {
         self.store.push(|layout, row| {
             for (field, value) in values.enumerate() {
-                let value = layout.write(row, field, value, &mut self.bytes).or_raise();
+                let value = layout.write(row, field, value, &mut self.bytes);
+                let value = value.map_err(|error| self.fields[field].value_error(error));
+                let value = value.or_raise();
                 self.of_record[field] = value.identity;
             }
             let levels = self.levels.iter();

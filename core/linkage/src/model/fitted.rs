@@ -56,6 +56,14 @@ impl FieldModel {
             frequent: Vec::new(),
         }
     }
+
+    /// The error of one of its values, which does not say by itself which field has it.
+    pub fn value_error(&self, error: base::Error) -> base::Error {
+        match error.kind() {
+            base::ErrorKind::OutOfMemory => error,
+            _ => error.of(&format!("value of field \"{}\"", self.name)),
+        }
+    }
 }
 
 /// Pairs that agree in some fields without being matches; the first class of a model is that of the matches.

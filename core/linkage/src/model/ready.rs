@@ -7,7 +7,7 @@ use super::keys::{RecordKeys, SearchKeys, SimilarKeys};
 use super::seen_values::SeenValues;
 use super::values::sketch::Sketch;
 use super::values::{Depth, FieldLayout, ReadValue, RowLayout, EQUAL, SWAPPED, UNLIKE_LEVELS};
-use super::{FrequentLevels, MatchModel, Pattern};
+use super::{FieldModel, FrequentLevels, MatchModel, Pattern};
 use base::{Error, Result};
 
 /// A model made ready for single records, and for pairs of them.
@@ -59,11 +59,13 @@ impl ReadyModel {
 
     /// The values of a record.
     fn read<'t, T: AsRef<str>>(&self, record: &'t [Option<T>]) -> Result<Vec<ReadValue<'t>>> {
-        let fields = self.layout.fields().iter().zip(record);
+        let fields = self.model.fields.iter().zip(record);
         let text = |text: &'t Option<T>| text.as_ref().map_or("", T::as_ref);
-        fields
-            .map(|(field, value)| field.read_value(text(value)))
-            .collect()
+        let read = |(field, value): (&FieldModel, &'t Option<T>)| {
+            let read = field.layout.read_value(text(value));
+            read.map_err(|error| field.value_error(error))
+        };
+        fields.map(read).collect()
     }
 
     /// Takes the values of a record, which has a text or nothing for every field. Where those of `beside`, with which it will
@@ -94,9 +96,13 @@ impl ReadyModel {
                 }
                 // It will hardly be equal if it is written otherwise.
                 Some((_, of_it)) if !of_it.is_empty() => {
-                    seen.words((k, field), &self.levels, text, Depth::Own)?
+                    let words = seen.words((k, field), &self.levels, text, Depth::Own);
+                    words.map_err(|error| self.model.fields[k].value_error(error))?
                 }
-                _ => seen.words((k, field), &self.levels, text, Depth::Identity)?,
+                _ => {
+                    let words = seen.words((k, field), &self.levels, text, Depth::Identity);
+                    words.map_err(|error| self.model.fields[k].value_error(error))?
+                }
             };
             if !words.is_empty() {
                 layout.value_mut(&mut record.row, k).copy_from_slice(words);

@@ -232,6 +232,22 @@ pub fn parse_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
     form.accept(View::untrusted(out))
 }
 
+/// Reads a shape as it stands before the bits.
+///
+/// Errors: malformed text; no shape.
+pub fn parse_shape(text: &str) -> Result<Shape> {
+    let form = TextForm {
+        text: &format!("{}:", text.trim()),
+        of: "bloom",
+        example: "A shape is written as segments, bits of a segment and length of n-grams, for example (2,5,3).",
+        hint: "Write what stands before the bits of a signature.",
+    };
+    match form.read_shape()? {
+        (shape, "") => Ok(shape),
+        _ => Err(form.malformed(form.example)),
+    }
+}
+
 /// Writes the first [`header_of`] bytes.
 pub fn write_header(shape: Shape, popcount: u32, to: &mut [u8]) {
     to[..TAG].copy_from_slice(&shape.to_bytes());

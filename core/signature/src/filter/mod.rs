@@ -20,7 +20,8 @@ pub mod typmod;
 
 pub use crate::version::{newer_version, KEYED, VERSION};
 pub use layout::{
-    header_of, parse_id, parse_text, write_header, write_text, View, HEADER, KEYED_HEADER,
+    header_of, parse_id, parse_shape, parse_text, write_header, write_text, View, HEADER,
+    KEYED_HEADER,
 };
 pub(crate) use layout::{write_hex, TextForm};
 pub use query::QueryView;

@@ -209,8 +209,14 @@ pub(super) fn layout(item: &Place<'_>, kinds: &[Kind]) -> Result<FieldLayout> {
     let kind = Kind::of_name(kind.text()?, kinds)
         .map_err(|error| kind.invalid(error.hint_text().unwrap_or_default()))?;
     let segment = item.member("segment")?;
-    let layout = FieldLayout::of_segment(kind, segment.whole(0..=u32::MAX)?.into())
-        .map_err(|error| segment.invalid(error.detail_text().unwrap_or_default()))?;
+    let p = segment.whole(0..=u32::MAX)?;
+    let layout = match kind {
+        // the shape is in the reading
+        Kind::Signature => FieldLayout::new(kind, 0),
+        _ => FieldLayout::of_segment(kind, p.into()),
+    };
+    let layout =
+        layout.map_err(|error| segment.invalid(error.detail_text().unwrap_or_default()))?;
     // models of before there were readings have none
     let reading = match item.find("reading")? {
         None => None,
@@ -219,6 +225,11 @@ pub(super) fn layout(item: &Place<'_>, kinds: &[Kind]) -> Result<FieldLayout> {
             reading.invalid(detail.unwrap_or_default())
         })?),
     };
+    if kind == Kind::Signature && reading.is_none() {
+        return Err(
+            item.invalid("A field of signatures has a member \"reading\" with their shape.")
+        );
+    }
     Ok(layout.with_reading(reading))
 }
 

@@ -149,7 +149,7 @@ fn fields(place: &Place<'_>) -> Result<(Vec<Thing>, Vec<[f64; 3]>)> {
         states.push(item.member("missing")?.numbers(|place| place.share())?);
         fields.push(Thing {
             name: name.text()?.to_owned(),
-            layout: layout(&item, &Kind::ALL)?.with_words(most_words as usize),
+            layout: layout(&item, &Kind::OF_THINGS)?.with_words(most_words as usize),
             filled: item.member("filled")?.share()?,
             information: item
                 .member("bits")?

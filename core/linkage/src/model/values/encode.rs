@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use twox_hash::XxHash3_64;
 
 use super::conventions::is_date_of_other_order;
-use super::level::{EQUAL, MISSING, ORDERED, SIMILAR, UNLIKE};
+use super::level::{EQUAL, MISSING, ORDERED, SIMILAR, SIMILAR_SIGNATURES, UNLIKE};
 use super::number::{difference, number};
 use super::reading::sound_of;
 use super::{code, date, digits, words, Kind, Reading};
 use base::Result;
 use signature::bits::{intersect_words, to_words};
-use signature::filter::{Builder, Shape};
+use signature::filter::{parse_text, Builder, Shape, View};
 use text::{normalize, Sound};
 
 // Words of a value: the identity, the description, words of the kind, the signature.
@@ -64,6 +64,8 @@ pub struct ReadValue<'t> {
     read: Cow<'t, str>,
     /// What is the same for all spellings of the value, empty if there is none.
     pub(super) normal: String,
+    /// The bytes of a signature.
+    signature: Vec<u8>,
     /// As of [`Value`].
     pub identity: u64,
 }
@@ -73,14 +75,27 @@ impl ReadValue<'_> {
     pub(super) fn text(&self) -> &str {
         &self.read
     }
+
+    /// The signature, of a field that has signatures, if there is a value.
+    pub(super) fn signature(&self) -> Option<View<'_>> {
+        View::stored(&self.signature).filter(|_| self.identity != 0)
+    }
 }
 
 /// Words of the kind itself.
 fn own_words(kind: Kind) -> usize {
     match kind {
-        Kind::Text | Kind::Words | Kind::Name | Kind::Date | Kind::Day => 0,
+        Kind::Text | Kind::Words | Kind::Name | Kind::Date | Kind::Day | Kind::Signature => 0,
         Kind::Number | Kind::Phone => 1,
         Kind::Code | Kind::Email => 2,
+    }
+}
+
+/// What stands for a signature in a model: a hash of shape, id and bits.
+fn normal_of_signature(bytes: &[u8]) -> String {
+    match bytes {
+        [] => String::new(),
+        bytes => format!("{:016x}", hash(bytes)),
     }
 }
 
@@ -126,9 +141,17 @@ impl FieldLayout {
         self.most_words
     }
 
-    /// The same field, whose texts are read like this.
+    /// The same field, whose texts are read like this. Signatures have the shape that they are read as.
     pub fn with_reading(self, reading: Option<Reading>) -> FieldLayout {
-        FieldLayout { reading, ..self }
+        let shape = match reading {
+            Some(Reading::Signatures(_, shape)) => shape,
+            _ => self.shape,
+        };
+        FieldLayout {
+            reading,
+            shape,
+            ..self
+        }
     }
 
     /// How texts are read before they are compared.
@@ -182,6 +205,38 @@ impl FieldLayout {
         }
     }
 
+    /// A signature as it is written. Nothing if no bit is set: that of a missing value.
+    ///
+    /// Errors: no signature; one of another shape or id; out of memory.
+    fn read_signature(&self, text: &str) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        if text.trim().is_empty() {
+            return Ok(bytes);
+        }
+        parse_text(text, &mut bytes)?;
+        if let Some(view) = View::stored(&bytes) {
+            if view.shape() != self.shape {
+                return Err(Shape::mismatch(self.shape, view.shape()));
+            }
+            if view.popcount() == 0 {
+                bytes.clear();
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// A value as it may be shown: of a signature no bits, but how many are set.
+    ///
+    /// Errors: no signature of the field's shape, if it has signatures; out of memory.
+    pub fn shown<'t>(&self, text: &'t str) -> Result<Cow<'t, str>> {
+        if self.kind != Kind::Signature {
+            return Ok(text.into());
+        }
+        let bytes = self.read_signature(text)?;
+        let set = View::stored(&bytes).map_or(0, |view| view.popcount());
+        Ok(format!("{set} bits").into())
+    }
+
     /// Bits of a segment of the signatures.
     pub fn segment(&self) -> u16 {
         self.shape.p()
@@ -210,13 +265,18 @@ impl FieldLayout {
 
     /// What is the same for all spellings of a value, and stands for it in a model; empty if there is no value.
     ///
-    /// Errors: out of memory.
+    /// Of a signature it is a hash: a model shows no bits.
+    ///
+    /// Errors: out of memory; no signature of the field's shape, if it has signatures.
     pub fn normal(&self, text: &str) -> Result<String> {
         self.normal_form(&self.read(text))
     }
 
     /// The same of a text that has been read.
     pub(super) fn normal_form(&self, text: &str) -> Result<String> {
+        if self.kind == Kind::Signature {
+            return Ok(normal_of_signature(&self.read_signature(text)?));
+        }
         let digits = match self.kind {
             Kind::Date | Kind::Day => date::digits_of(text).map(|d| format!("{d:08x}")),
             Kind::Phone => {
@@ -258,15 +318,23 @@ impl FieldLayout {
 
     /// Reads a text.
     ///
-    /// Errors: out of memory.
+    /// Errors: as [`FieldLayout::normal`].
     pub fn read_value<'t>(&self, text: &'t str) -> Result<ReadValue<'t>> {
         let read = self.read(text);
-        let normal = self.normal_form(&read)?;
+        let (signature, normal) = match self.kind {
+            Kind::Signature => {
+                let signature = self.read_signature(text)?;
+                let normal = normal_of_signature(&signature);
+                (signature, normal)
+            }
+            _ => (Vec::new(), self.normal_form(&read)?),
+        };
         Ok(ReadValue {
             written: text,
             identity: FieldLayout::identity(&normal),
             read,
             normal,
+            signature,
         })
     }
 
@@ -300,9 +368,14 @@ impl FieldLayout {
             return Ok(depth);
         }
         let (written, text, normal) = (value.written, &*value.read, &value.normal);
+        if let Some(view) = value.signature() {
+            self.write_bits(&view, to);
+            return Ok(Depth::Whole);
+        }
         // What the signature is of, if not of the whole text.
         let mut part = None;
         match self.kind {
+            Kind::Signature => {}
             Kind::Text | Kind::Words | Kind::Name => {
                 if let Some(sound) = self.sound() {
                     to[OWN] = sound_of(text, sound)?;
@@ -360,16 +433,20 @@ impl FieldLayout {
         bytes.resize(Builder::size(self.shape), 0);
         let mut builder = Builder::new(self.shape, bytes);
         builder.add_normal(part.as_deref().unwrap_or(normal));
-        let view = builder.finish();
+        self.write_bits(&builder.finish(), to);
+        if self.most_words > 0 {
+            words::write(normal, &mut to[self.words_at()..]);
+        }
+        Ok(Depth::Whole)
+    }
+
+    /// Writes the bits of a signature, and how many are set.
+    fn write_bits(&self, view: &View<'_>, to: &mut [u64]) {
         let mut words = Vec::new();
         let (at, end) = (self.signature_at(), self.words_at());
         to_words(view.bits(), end - at, &mut words);
         to[at..end].copy_from_slice(&words);
-        if self.most_words > 0 {
-            words::write(normal, &mut to[end..]);
-        }
         to[DESCRIPTION] |= u64::from(view.popcount());
-        Ok(Depth::Whole)
     }
 
     /// The identity of a value that has been written; 0 if there is none.
@@ -416,6 +493,13 @@ impl FieldLayout {
             .count() as u8
     }
 
+    /// The level of two signatures, by Dice.
+    fn similar_signatures(&self, a: &[u64], b: &[u64]) -> u8 {
+        let (common, union) = self.common(a, b);
+        let is_less = |&&least: &&u32| 200 * common < least * (union + common);
+        SIMILAR_SIGNATURES.iter().filter(is_less).count() as u8
+    }
+
     /// Whether both values have words of the kind itself.
     pub(super) fn has_own(&self, a: &[u64], b: &[u64]) -> bool {
         a[DESCRIPTION] & b[DESCRIPTION] & HAS_OWN != 0
@@ -423,6 +507,7 @@ impl FieldLayout {
 
     pub(super) fn unequal(&self, a: &[u64], b: &[u64]) -> u8 {
         match self.kind {
+            Kind::Signature => self.similar_signatures(a, b),
             Kind::Words => {
                 let hundredths = 100.0 * self.similarity_of_things(a, b) + 1e-9;
                 let is_less = |&&least: &&u32| hundredths < f64::from(least);
@@ -473,117 +558,4 @@ impl FieldLayout {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn level(kind: Kind, a: &str, b: &str) -> u8 {
-        let layout = FieldLayout::new(kind, 12).unwrap();
-        let value = |text: &str| {
-            let mut words = vec![7; layout.words()];
-            layout.write(text, &mut words, &mut Vec::new()).unwrap();
-            words
-        };
-        let (a, b) = (value(a), value(b));
-        assert_eq!(layout.level(&a, &b), layout.level(&b, &a));
-        layout.level(&a, &b)
-    }
-
-    #[test]
-    fn points_in_time_are_those_of_utc() {
-        let normal = |kind, text| FieldLayout::new(kind, 12).unwrap().normal(text).unwrap();
-        for (kind, a, b) in [
-            (Kind::Date, "2020-01-06T00:30:00+02:00", "2020-01-05"),
-            (Kind::Day, "2020-01-05T22:30:00", "2020-01-05"),
-            (
-                Kind::Text,
-                "2020-01-06T00:30:00.25+02:00",
-                "2020-01-05T22:30:00.25",
-            ),
-            (
-                Kind::Code,
-                "2020-01-06T00:30:00+02:00",
-                "2020-01-05T22:30:00",
-            ),
-            (Kind::Date, "-infinity", ""),
-            (Kind::Number, "0.30000000000000004", "0.3"),
-        ] {
-            assert_eq!(normal(kind, a), normal(kind, b), "{a}");
-        }
-        assert_ne!(
-            normal(Kind::Number, "0.3000000000001"),
-            normal(Kind::Number, "0.3")
-        );
-    }
-
-    #[test]
-    fn values_are_read_or_not() {
-        use Kind::*;
-        let dates = || Reading::dates("DD.MM.YYYY").ok();
-        let cases = [
-            (Date, None, "1964-05-27", true),
-            (Date, None, "19640527", true),
-            // a digit is wrong
-            (Date, None, "19641327", true),
-            (Date, None, "1964-05-27T22:30:00+02:00", true),
-            (Date, None, "infinity", true),
-            (Date, None, "27.05.1964", false),
-            (Date, None, "unknown", false),
-            (Date, dates(), "27.05.1964", true),
-            (Date, dates(), "27.13.1964", true),
-            (Date, dates(), "1964-05-27", true),
-            (Date, dates(), "05/27/1964", false),
-            (Phone, None, "040 422838", true),
-            (Phone, None, "none", false),
-            (Phone, Reading::phone("DE").ok(), "040 4228384625", true),
-            // compared by its digits
-            (Phone, Reading::phone("DE").ok(), "040 12", true),
-            (Phone, Reading::phone("DE").ok(), "none", false),
-            (Email, Some(Reading::Mailbox), "eva@web.example", true),
-            (Email, Some(Reading::Mailbox), "eva", false),
-            (Text, Some(Reading::Mailbox), "eva", false),
-            (Text, None, "eva", true),
-            (Number, None, "12.5", true),
-            (Number, None, "12,50 EUR", false),
-            (Number, Some(Reading::Amount), "$1,234.50", true),
-            (Code, None, "?", true),
-        ];
-        for (kind, reading, text, is) in cases {
-            let layout = FieldLayout::new(kind, 12).unwrap().with_reading(reading);
-            assert_eq!(layout.reads(text), is, "{kind} {text}");
-        }
-    }
-
-    #[test]
-    fn values_have_levels() {
-        use Kind::*;
-        let cases = [
-            (Text, "Müller", "mueller", 0),
-            (Text, "", "mueller", 11),
-            (Text, "--", "mueller", 11),
-            (Text, "katharina", "kathrina", 6),
-            (Text, "abc", "xyz", 9),
-            (Date, "1990-01-02", "19900102", 0),
-            (Date, "1990-01-02", "1990-02-01", 5),
-            (Date, "1990-01-02", "unknown", 9),
-            (Date, "1990-01-02T22:30:00", "19900102", 0),
-            (Day, "1990-01-02T22:30:00", "1990-01-03T02:30:00+02:00", 4),
-            (Day, "Tuesday", "1990-01-03", 9),
-            (Code, "A-123", "a 124", 4),
-            (Code, "A-123", "b 124", 9),
-            (Number, "10", "10.0", 0),
-            (Number, "-0", "0", 0),
-            (Number, "100", "100.5", 5),
-            (Number, "1e308", "-1e308", 9),
-            (Number, "NaN", "10", 9),
-            (Phone, "030/1234567", "0301234567", 0),
-            (Phone, "+49301234567", "0301234567", 4),
-            (Email, "a.b@x.example", "A.B@x.example", 0),
-            (Email, "a.b@x.example", "A.B@y.example", 4),
-            (Email, "katharina@x.example", "katharinas@x.example", 5),
-            (Email, "a.b@x.example", "q@x.example", 8),
-        ];
-        for (kind, a, b, is) in cases {
-            assert_eq!(level(kind, a, b), is, "{kind} {a} {b}");
-        }
-    }
-}
+mod tests;

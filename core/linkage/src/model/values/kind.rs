@@ -27,13 +27,29 @@ base::named! {
         Phone = "phone",
         /// An e-mail address: by its two parts.
         Email = "email",
+        /// A signature of the field: by the bits that two of them have in common.
+        Signature = "signature",
     }
 }
 
 impl Kind {
     /// Those that models of pairs have, which know nothing of other records: what words weigh depends on all.
-    pub const OF_PAIRS: [Kind; 8] = [
+    pub const OF_PAIRS: [Kind; 9] = [
         Kind::Text,
+        Kind::Name,
+        Kind::Date,
+        Kind::Day,
+        Kind::Code,
+        Kind::Number,
+        Kind::Phone,
+        Kind::Email,
+        Kind::Signature,
+    ];
+
+    /// Those that models of things have, which look for pairs by the words of all fields: signatures have none.
+    pub const OF_THINGS: [Kind; 9] = [
+        Kind::Text,
+        Kind::Words,
         Kind::Name,
         Kind::Date,
         Kind::Day,

@@ -30,6 +30,9 @@ pub const UNLIKE_LEVELS: std::ops::Range<usize> = ORDERED - UNLIKE..ORDERED;
 /// Least similarities of the levels of unequal texts, in hundredths.
 pub(super) const SIMILAR: [u32; 5] = [85, 70, 55, 40, 25];
 
+/// The same of unequal signatures, as hundredths of Dice: 2j / (1 + j) of the Jaccard similarities above.
+pub(super) const SIMILAR_SIGNATURES: [u32; 5] = [92, 82, 71, 57, 40];
+
 /// The last level of values that are as similar as this, in hundredths; the last equal one if there is none.
 pub fn last_level(least: u32) -> usize {
     EQUAL - 1
@@ -116,6 +119,14 @@ pub fn meaning(kind: Kind, reading: Option<&Reading>, level: usize) -> &'static 
         "other name at the same domain",
         "different",
     ];
+    const SIGNATURES: [&str; ORDERED - EQUAL] = [
+        "similar, Dice 0.92 or more",
+        "similar, Dice 0.82 or more",
+        "similar, Dice 0.71 or more",
+        "similar, Dice 0.57 or more",
+        "unlike, Dice 0.40 or more",
+        "unlike, Dice below 0.40",
+    ];
     match level {
         MISSING => "missing on either side",
         SWAPPED => "has changed places with another name",
@@ -132,6 +143,7 @@ pub fn meaning(kind: Kind, reading: Option<&Reading>, level: usize) -> &'static 
                 Kind::Number => NUMBERS,
                 Kind::Phone => PHONES,
                 Kind::Email => EMAILS,
+                Kind::Signature => SIGNATURES,
             };
             words.get(level - EQUAL).copied().unwrap_or("unknown")
         }

@@ -8,7 +8,8 @@ use twox_hash::XxHash3_64;
 
 use super::Kind;
 use base::error::shortened;
-use base::{Error, Result};
+use base::{Error, ErrorKind, Result};
+use signature::filter::{parse_shape, Shape};
 use text::contact::{email_or_none, is_phone_region, phone_or_none};
 use text::{for_each_sound, DateFormats, Sound};
 
@@ -17,6 +18,9 @@ const MAILBOX: &str = "mailbox";
 
 /// The name of [`Reading::Amount`].
 const AMOUNT: &str = "amount";
+
+/// Most bits of a signature: how many are set is kept in 16 bits.
+const MOST_BITS: u32 = u16::MAX as u32;
 
 /// Characters of a name that messages show.
 const LONGEST: usize = 40;
@@ -34,6 +38,8 @@ pub enum Reading {
     Sound(Sound),
     /// Numbers: an amount may have its currency before it, and commas between thousands.
     Amount,
+    /// Signatures of a shape, and as it is written.
+    Signatures(String, Shape),
 }
 
 impl Reading {
@@ -61,6 +67,22 @@ impl Reading {
         Ok(Reading::Dates(names.to_owned(), Arc::new(formats)))
     }
 
+    /// Signatures of a shape.
+    ///
+    /// Errors: more bits than a model compares.
+    pub fn signatures(shape: Shape) -> Result<Reading> {
+        match shape.m() <= MOST_BITS {
+            true => Ok(Reading::Signatures(shape.to_string(), shape)),
+            false => Err(Error::new(
+                ErrorKind::LimitExceeded,
+                format!("signature of shape {shape} has {} bits", shape.m()),
+            )
+            .detail(format!(
+                "A model compares signatures of {MOST_BITS} bits at most."
+            ))),
+        }
+    }
+
     /// The reading of this name for fields of a kind.
     ///
     /// Errors: there is none.
@@ -71,6 +93,7 @@ impl Reading {
             Kind::Name => name.parse().map(Reading::Sound),
             Kind::Text | Kind::Email if name == MAILBOX => Ok(Reading::Mailbox),
             Kind::Number if name == AMOUNT => Ok(Reading::Amount),
+            Kind::Signature => parse_shape(name).and_then(Reading::signatures),
             _ => Err(Error::invalid(format!("fields of kind {kind} are not read as \"{}\"", shortened(name, LONGEST)),
             )
             .hint("Write phone(DE) with a region, date(DD.MM.YYYY) with a format or date(DD.MM.YYYY|YYYY-MM-DD) with \
@@ -86,6 +109,7 @@ impl Reading {
             Reading::Dates(format, _) => format,
             Reading::Sound(sound) => sound.name(),
             Reading::Amount => AMOUNT,
+            Reading::Signatures(name, _) => name,
         }
     }
 
@@ -97,7 +121,7 @@ impl Reading {
             // Only whole dates: the digits of anything else are as good where they stand.
             Reading::Dates(_, formats) => formats.date_if_written(text),
             Reading::Amount => amount(text),
-            Reading::Sound(_) => None,
+            Reading::Sound(_) | Reading::Signatures(..) => None,
         };
         read.map_or(Cow::Borrowed(text), Cow::Owned)
     }

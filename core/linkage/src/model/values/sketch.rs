@@ -57,8 +57,8 @@ pub fn part(sketch: Sketch, number: usize) -> u16 {
 }
 
 impl FieldLayout {
-    /// The sketch of a value: of the parts of a date, of the n-grams of the name in an e-mail address, or of anything
-    /// else. Of a number each part is the bin that it lies in, and the bins of the next part begin an eighth of a bin later:
+    /// The sketch of a value: of the parts of a date, of the bits of a signature, of the n-grams of the name in an e-mail
+    /// address, or of anything else. Of a number each part is the bin that it lies in, and the bins of the next part begin an eighth of a bin later:
     /// numbers that differ by one in a hundred have six of eight bins in common, or more. So have days that are three days
     /// apart.
     ///
@@ -79,6 +79,10 @@ impl FieldLayout {
             return Ok(of_number(number));
         }
         let mut least = Least([u64::MAX; PARTS]);
+        if let Some(view) = value.signature() {
+            view.positions().for_each(|bit| least.add(bit.into()));
+            return Ok(sketch_of(least.0));
+        }
         if self.kind() == Kind::Day {
             if let Some(day) = date::digits_of(text).and_then(date::days_of) {
                 return Ok(of_bins(f64::from(day) / DAYS, 0));
@@ -146,7 +150,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::model::values::{last_level, EQUAL, ORDERED, UNLIKE};
+    use crate::model::values::{last_level, Reading, EQUAL, ORDERED, UNLIKE};
+    use signature::filter::Shape;
 
     fn sketch(kind: Kind, text: &str) -> Sketch {
         let layout = FieldLayout::new(kind, 12).unwrap();
@@ -276,8 +281,38 @@ mod tests {
     }
 
     #[test]
+    fn signatures_are_similar_by_their_bits() {
+        let shape = Shape::of_records(1024, 7).unwrap();
+        let reading = Some(Reading::signatures(shape).unwrap());
+        let layout = FieldLayout::new(Kind::Signature, 0).unwrap();
+        let layout = layout.with_reading(reading);
+        // so many bits from a place on
+        let of = |from: usize, n: usize| {
+            let mut bytes = [0u8; 128];
+            (from..from + n).for_each(|bit| bytes[bit / 8] |= 1 << (bit % 8));
+            let hex = bytes.map(|byte| format!("{byte:02x}")).concat();
+            layout.sketch(&format!("{shape}:{hex}")).unwrap()
+        };
+        let parts = |shared: usize| -> usize {
+            (0..50)
+                .map(|i| common(of(10 * i, 100), of(10 * i + 100 - shared, 100)))
+                .sum()
+        };
+        let all = 50 * PARTS;
+        assert_eq!(parts(100), all);
+        // half of the bits: a third of the union
+        assert!(
+            (all / 4..all * 5 / 12).contains(&parts(50)),
+            "{}",
+            parts(50)
+        );
+        assert!(parts(0) < all / 50, "{}", parts(0));
+        assert_eq!(of(0, 0), Sketch::default());
+    }
+
+    #[test]
     fn no_value_has_no_sketch() {
-        for kind in Kind::ALL {
+        for kind in Kind::OF_THINGS {
             for text in ["", " ", "--"] {
                 assert_eq!(sketch(kind, text), Sketch::default(), "{kind} {text:?}");
             }

@@ -68,7 +68,7 @@ pub fn meaning(kind: Kind, reading: Option<&Reading>, level: usize) -> Option<&'
         Kind::Text | Kind::Name | Kind::Words => TEXTS.get(unequal).copied(),
         Kind::Number => NUMBERS.get(unequal).copied(),
         Kind::Code if ![0, 9].contains(&unequal) => None,
-        Kind::Code | Kind::Date | Kind::Day | Kind::Phone | Kind::Email => {
+        Kind::Code | Kind::Date | Kind::Day | Kind::Phone | Kind::Email | Kind::Signature => {
             let of_six = OF_SIX.iter().position(|&of| usize::from(of) == unequal)?;
             Some(of_persons(kind, reading, EQUAL + of_six))
         }
