@@ -1,5 +1,5 @@
-//! Differences: what two similar records differ in is seen in what their signatures differ in, whatever they have in common (W.
-//! Yin et al.: Differential Cryptanalysis of Bloom Filters for Privacy-Preserving Record Linkage, IEEE TIFS 19, 2024, of
+//! Differences: what two similar records differ in is seen in what their signatures differ in, whatever they have in common (the
+//! paper Differential Cryptanalysis of Bloom Filters for Privacy-Preserving Record Linkage, IEEE TIFS 19, 2024, of
 //! which this follows the published summary: graphs of such differences, in which nodes are matched by their features).
 //! Patterns are mined in the differences of similar pairs, and aligned with the tokens that similar records of the
 //! reference differ in.
