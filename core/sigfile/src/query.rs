@@ -176,6 +176,18 @@ impl Query {
         }
     }
 
+    /// The same for rows whose words are interleaved, if `interleaved` says so.
+    pub fn scan_block(
+        &self,
+        (words, interleaved): (&[u64], bool),
+        popcounts: &[u32],
+        mut hit: impl FnMut(usize, u32),
+    ) {
+        if let Some(rows) = self.packed(words, popcounts) {
+            scan(&rows.interleaved(interleaved), &mut hit);
+        }
+    }
+
     /// What a kernel scans; nothing if no row can be found.
     fn packed<'a>(&'a self, words: &'a [u64], popcounts: &'a [u32]) -> Option<PackedScan<'a>> {
         self.window()?;

@@ -8,6 +8,7 @@ use crate::query::Query;
 use crate::segment::Segment;
 use crate::Pages;
 use base::Result;
+use signature::bits::interleave;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -184,15 +185,12 @@ impl Joiner<'_> {
                     continue;
                 }
                 self.query.replace(batch.words(i), asked.popcount);
-                let (from, to) = ((start - base) as usize, (end - base) as usize);
-                let words = &self.block.words[from * geometry.stride..to * geometry.stride];
-                let (popcounts, tids) =
-                    (&self.block.popcounts[from..to], &self.block.tids[from..to]);
-                let query = &self.query;
-                query.scan_words(words, popcounts, |k, common| {
-                    let similarity = query.similarity(popcounts[k], common);
-                    let row = start + k as u32;
-                    batch.each_twin(i, row, |i| hit(i, tids[k], similarity));
+                let (query, block) = (&self.query, &self.block);
+                let rows = (start - base) as usize..(end - base) as usize;
+                block.scan(query, rows, |k, common| {
+                    let similarity = query.similarity(block.popcounts[k], common);
+                    let row = base + k as u32;
+                    batch.each_twin(i, row, |i| hit(i, block.tids[k], similarity));
                 });
                 pages.tick();
             }
@@ -268,7 +266,12 @@ pub(super) struct RowBlock {
     pub(super) words: Vec<u64>,
     pub(super) popcounts: Vec<u32>,
     pub(super) tids: Vec<u64>,
+    /// Whether the words are interleaved: see `signature::bits::interleave`.
+    pub(super) interleaved: bool,
 }
+
+/// Rows whose words are interleaved.
+const INTERLEAVED: usize = 8;
 
 impl RowBlock {
     /// Errors: a damaged page; out of memory.
@@ -289,7 +292,31 @@ impl RowBlock {
             self.tids.extend((0..page.len()).map(|i| page.tid(i)));
         }
         pages.release();
+        self.interleaved = interleave(&mut self.words, segment.geometry.stride);
         Ok(())
+    }
+
+    /// Calls `hit` with number and common bits of the rows of a range that a query finds.
+    pub(super) fn scan(&self, query: &Query, rows: Range<usize>, mut hit: impl FnMut(usize, u32)) {
+        // Interleaved rows are scanned from the first of eight on.
+        let from = match self.interleaved {
+            true => rows.start / INTERLEAVED * INTERLEAVED,
+            false => rows.start,
+        };
+        let to = match self.interleaved {
+            true => rows
+                .end
+                .next_multiple_of(INTERLEAVED)
+                .min(self.popcounts.len()),
+            false => rows.end,
+        };
+        let stride = query.words().len();
+        let words = (&self.words[from * stride..to * stride], self.interleaved);
+        query.scan_block(words, &self.popcounts[from..to], |k, common| {
+            if rows.contains(&(from + k)) {
+                hit(from + k, common);
+            }
+        });
     }
 }
 

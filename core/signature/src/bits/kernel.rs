@@ -19,6 +19,8 @@ pub struct Kernel {
     pub name: &'static str,
     intersect: IntersectFn,
     scan: ScanFn,
+    /// Scans rows whose words are interleaved, where that is quicker.
+    scan_interleaved: Option<ScanFn>,
 }
 
 impl Kernel {
@@ -34,7 +36,37 @@ impl Kernel {
             name,
             intersect,
             scan,
+            scan_interleaved: None,
         }
+    }
+
+    /// The same kernel, which scans interleaved rows by this function.
+    ///
+    /// # Safety
+    /// As of [`Kernel::new`].
+    pub(super) const unsafe fn interleaving(self, scan: ScanFn) -> Kernel {
+        Kernel {
+            scan_interleaved: Some(scan),
+            ..self
+        }
+    }
+
+    /// Has eight rows each lie by columns: word 0 of each of them, then word 1, and so on; what is left behind the last
+    /// eight stays as it is. Returns whether it has done so, which it does where that is quicker to scan.
+    pub fn interleave(&self, words: &mut [u64], width: usize) -> bool {
+        if self.scan_interleaved.is_none() || width < LEAST_INTERLEAVED {
+            return false;
+        }
+        let mut eight = vec![0; EIGHT * width];
+        for rows in words.chunks_exact_mut(EIGHT * width) {
+            for (r, row) in rows.chunks_exact(width).enumerate() {
+                for (w, &word) in row.iter().enumerate() {
+                    eight[EIGHT * w + r] = word;
+                }
+            }
+            rows.copy_from_slice(&eight);
+        }
+        true
     }
 
     /// Bits set in both.
@@ -57,8 +89,13 @@ impl Kernel {
 
     /// Calls `hit` with number and common bits of every row that reaches its limit.
     pub fn scan(&self, scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+        let function = match (scan.interleaved, self.scan_interleaved) {
+            (true, Some(function)) => function,
+            (false, _) => self.scan,
+            (true, None) => panic!("kernel {} does not interleave", self.name),
+        };
         // SAFETY: the processor has the instructions, as the kernel's maker promised.
-        unsafe { (self.scan)(scan, hit) }
+        unsafe { function(scan, hit) }
     }
 }
 
@@ -96,6 +133,17 @@ pub fn intersect_words(a: &[u64], b: &[u64]) -> u32 {
 #[inline]
 pub fn scan(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
     BEST.scan(scan, hit);
+}
+
+/// Rows that are interleaved.
+pub(super) const EIGHT: usize = 8;
+
+/// Words from which on it pays.
+const LEAST_INTERLEAVED: usize = 9;
+
+/// [`Kernel::interleave`] by the kernel that [`scan`] uses.
+pub fn interleave(words: &mut [u64], width: usize) -> bool {
+    BEST.interleave(words, width)
 }
 
 // The kernel that runs on every processor, and what the others do with what is left over.
@@ -227,6 +275,8 @@ pub struct PackedScan<'a> {
     pub(super) bound: (f32, f32),
     /// Least and greatest popcount of the rows that can be hits, where many rows have others.
     pub(super) window: Option<(u32, u32)>,
+    /// Whether [`Kernel::interleave`] has done so.
+    pub(super) interleaved: bool,
 }
 
 /// Rows whose popcounts are looked at before their bits are.
@@ -257,7 +307,14 @@ impl<'a> PackedScan<'a> {
             limits,
             bound,
             window: None,
+            interleaved: false,
         }
+    }
+
+    /// The same rows, which [`Kernel::interleave`] has interleaved: the first one is the first of eight.
+    pub fn interleaved(mut self, interleaved: bool) -> PackedScan<'a> {
+        self.interleaved = interleaved;
+        self
     }
 
     /// The same rows, many of which have popcounts that are not within `window`, least and greatest: no limit is for
@@ -438,6 +495,12 @@ mod scan_tests {
                     kernel.scan(&scan, &mut |i, common| found.push((i, common)));
                     prop_assert_eq!(&found, &plain, "{}", kernel.name);
                 }
+                let mut woven = words.clone();
+                let is_woven = kernel.interleave(&mut woven, width);
+                let scan = PackedScan::new(&woven, &popcounts, &query, &limits, bound).interleaved(is_woven);
+                let mut found = Vec::new();
+                kernel.scan(&scan, &mut |i, common| found.push((i, common)));
+                prop_assert_eq!(&found, &plain, "{} interleaved", kernel.name);
             }
         }
     }

@@ -11,5 +11,7 @@ pub use chunk_probe::{
     ChunkColumn, ChunkProbe, ChunkTable, ProbeSpace, MOST_FLIPS, MOST_IN_TABLE, ROWS_AT_ONCE,
 };
 pub use fold::{fold, keep_counted, Fold, FoldFilter};
-pub use kernel::{intersect_bits, intersect_words, kernels, popcount, scan, Kernel, PackedScan};
+pub use kernel::{
+    interleave, intersect_bits, intersect_words, kernels, popcount, scan, Kernel, PackedScan,
+};
 pub use words::{differing_bits, to_bytes, to_words};

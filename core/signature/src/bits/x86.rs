@@ -2,9 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::kernel::Kernel;
-use super::kernel::PackedScan;
-use super::kernel::{intersect_bytes, scan_words};
+use super::kernel::{intersect_bytes, scan_words, Kernel, PackedScan, EIGHT};
 
 /// Those of them that this processor has, the best last.
 pub(super) fn kernels() -> impl Iterator<Item = Kernel> {
@@ -20,7 +18,10 @@ pub(super) fn kernels() -> impl Iterator<Item = Kernel> {
         (
             popcnt.then(|| Kernel::new("popcnt", intersect_popcnt, scan_popcnt)),
             avx2.then(|| Kernel::new("avx2", intersect_avx2, scan_avx2)),
-            avx512.then(|| Kernel::new("avx512", intersect_avx512, scan_avx512)),
+            avx512.then(|| {
+                Kernel::new("avx512", intersect_avx512, scan_avx512)
+                    .interleaving(scan_interleaved_avx512)
+            }),
         )
     };
     [popcnt, avx2, avx512].into_iter().flatten()
@@ -142,12 +143,106 @@ fn scan_singly(scan: &PackedScan<'_>, first: usize, hit: &mut dyn FnMut(usize, u
     scan.rows(first, scan.query.len(), intersect, hit);
 }
 
-/// Eight rows at a time, each of up to 8·B words, the query held in B registers. Popcounts of up
-/// to 64·B ≤ 192 fit a byte, so eight rows' lanes are packed into one register, transposed,
-/// and summed by one instruction.
+/// Eight rows at a time, whose words lie by columns, so that the sum of each row is in a lane. When half of the words are
+/// counted, rows that would not reach their limit though all of the query's other bits were common are done with.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")]
+fn scan_interleaved_avx512(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
+    let width = scan.query.len();
+    let half = width / 2;
+    let slope = _mm256_set1_ps(scan.bound.0);
+    let offset = _mm256_set1_ps(scan.bound.1);
+    let behind: u32 = scan.query[half..]
+        .iter()
+        .map(|word| word.count_ones())
+        .sum();
+    let behind = _mm256_set1_ps(behind as f32);
+    let eights = scan.words.chunks_exact(EIGHT * width);
+    let counts = scan.popcounts.chunks_exact(EIGHT);
+    for (i, (rows, counts)) in eights.zip(counts).enumerate() {
+        let common = |w: usize| {
+            // SAFETY: `w` is below the width, so that there are eight words of the rows.
+            let words = unsafe { _mm512_loadu_si512(rows.as_ptr().add(EIGHT * w).cast()) };
+            let query = _mm512_set1_epi64(scan.query[w] as i64);
+            _mm512_popcnt_epi64(_mm512_and_si512(words, query))
+        };
+        // SAFETY: `popcounts` has the eight numbers that are read.
+        let counts8 = unsafe { _mm256_loadu_si256(counts.as_ptr().cast()) };
+        let least = _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(counts8), slope), offset);
+        let (mut sums, mut w) = (_mm512_setzero_si512(), 0);
+        while w < half {
+            sums = _mm512_add_epi64(sums, common(w));
+            w += 1;
+        }
+        let most = _mm256_add_ps(_mm256_cvtepi32_ps(_mm512_cvtepi64_epi32(sums)), behind);
+        if _mm256_movemask_ps(_mm256_cmp_ps(most, least, _CMP_GE_OQ)) == 0 {
+            continue;
+        }
+        while w < width {
+            sums = _mm512_add_epi64(sums, common(w));
+            w += 1;
+        }
+        report(scan, EIGHT * i, _mm512_cvtepi64_epi32(sums), least, hit);
+    }
+    scan_singly(scan, scan.popcounts.len() / EIGHT * EIGHT, hit);
+}
+
+/// Reports those of eight rows, from number `first` on, whose common bits reach the bound and the limit.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")]
+#[inline]
+fn report(
+    scan: &PackedScan<'_>,
+    first: usize,
+    sums: __m256i,
+    least: __m256,
+    hit: &mut dyn FnMut(usize, u32),
+) {
+    let reached = _mm256_cmp_ps(_mm256_cvtepi32_ps(sums), least, _CMP_GE_OQ);
+    let mut near = _mm256_movemask_ps(reached) as u32;
+    if near == 0 {
+        return;
+    }
+    let mut common = [0u32; EIGHT];
+    // SAFETY: `common` has room for the eight numbers that are written.
+    unsafe { _mm256_storeu_si256(common.as_mut_ptr().cast(), sums) };
+    while near != 0 {
+        let r = near.trailing_zeros() as usize;
+        scan.check(first + r, common[r], hit);
+        near &= near - 1;
+    }
+}
+
+/// The sums of eight rows' lanes. Each lane is less than 256 and so fits a byte: they are packed into one register,
+/// transposed, and summed by one instruction.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")]
+#[inline]
+fn sums_of(lanes: &[__m512i; 8], transposed: __m512i) -> __m256i {
+    let low = _mm512_or_si512(
+        _mm512_or_si512(lanes[0], _mm512_slli_epi64(lanes[1], 8)),
+        _mm512_or_si512(
+            _mm512_slli_epi64(lanes[2], 16),
+            _mm512_slli_epi64(lanes[3], 24),
+        ),
+    );
+    let high = _mm512_or_si512(
+        _mm512_or_si512(lanes[4], _mm512_slli_epi64(lanes[5], 8)),
+        _mm512_or_si512(
+            _mm512_slli_epi64(lanes[6], 16),
+            _mm512_slli_epi64(lanes[7], 24),
+        ),
+    );
+    let packed = _mm512_or_si512(low, _mm512_slli_epi64(high, 32));
+    let by_row = _mm512_permutexvar_epi8(transposed, packed);
+    _mm512_cvtepi64_epi32(_mm512_sad_epu8(by_row, _mm512_setzero_si512()))
+}
+
+/// Eight rows at a time, each of up to 8·B words, the query held in B registers; popcounts are up to 64·B ≤ 192.
+///
+/// Where B > 1 the first eight words are counted first: if a row would not reach its limit though all of the query's other
+/// bits were common, the other words are not read. Where that is in vain too often, all are counted at once.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")]
 fn scan_eights<const B: usize>(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
-    const ROWS: usize = 8;
+    /// Eights of which a row reaches the first bound, more than of which none does.
+    const IN_VAIN: u32 = 8;
     let width = scan.query.len();
     let masks: [__mmask8; B] = std::array::from_fn(|i| {
         let left = width.saturating_sub(8 * i).min(8);
@@ -164,51 +259,55 @@ fn scan_eights<const B: usize>(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize,
     // The exact limit is looked up only for rows that reach the bound.
     let slope = _mm256_set1_ps(scan.bound.0);
     let offset = _mm256_set1_ps(scan.bound.1);
-    let eights = scan.words.chunks_exact(ROWS * width);
-    let counts = scan.popcounts.chunks_exact(ROWS);
+    let behind: u32 = scan
+        .query
+        .iter()
+        .skip(8)
+        .map(|word| word.count_ones())
+        .sum();
+    let behind = _mm256_set1_ps(behind as f32);
+    let mut in_vain = if B > 1 { 0 } else { IN_VAIN };
+    let eights = scan.words.chunks_exact(EIGHT * width);
+    let counts = scan.popcounts.chunks_exact(EIGHT);
     for (i, (rows, counts)) in eights.zip(counts).enumerate() {
-        let lanes = |r: usize| {
+        let lanes = |r: usize, block: usize| {
             let row = &rows[r * width..(r + 1) * width];
-            let mut lanes = _mm512_popcnt_epi64(_mm512_and_si512(load(row, 0), query[0]));
-            for (b, &query) in query.iter().enumerate().skip(1) {
-                let common = _mm512_and_si512(load(row, b), query);
-                lanes = _mm512_add_epi64(lanes, _mm512_popcnt_epi64(common));
-            }
-            lanes
+            _mm512_popcnt_epi64(_mm512_and_si512(load(row, block), query[block]))
         };
-        let low = _mm512_or_si512(
-            _mm512_or_si512(lanes(0), _mm512_slli_epi64(lanes(1), 8)),
-            _mm512_or_si512(
-                _mm512_slli_epi64(lanes(2), 16),
-                _mm512_slli_epi64(lanes(3), 24),
-            ),
-        );
-        let high = _mm512_or_si512(
-            _mm512_or_si512(lanes(4), _mm512_slli_epi64(lanes(5), 8)),
-            _mm512_or_si512(
-                _mm512_slli_epi64(lanes(6), 16),
-                _mm512_slli_epi64(lanes(7), 24),
-            ),
-        );
-        let packed = _mm512_or_si512(low, _mm512_slli_epi64(high, 32));
-        let by_row = _mm512_permutexvar_epi8(transposed, packed);
-        let sums = _mm512_cvtepi64_epi32(_mm512_sad_epu8(by_row, _mm512_setzero_si512()));
         // SAFETY: `popcounts` has the eight numbers that are read.
         let counts8 = unsafe { _mm256_loadu_si256(counts.as_ptr().cast()) };
         let least = _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(counts8), slope), offset);
-        let reached = _mm256_cmp_ps(_mm256_cvtepi32_ps(sums), least, _CMP_GE_OQ);
-        let mut near = _mm256_movemask_ps(reached) as u32;
-        if near != 0 {
-            let mut common = [0u32; ROWS];
-            // SAFETY: `common` has room for the eight numbers that are written.
-            unsafe { _mm256_storeu_si256(common.as_mut_ptr().cast(), sums) };
-            while near != 0 {
-                let r = near.trailing_zeros() as usize;
-                scan.check(ROWS * i + r, common[r], hit);
-                near &= near - 1;
+        // No iterator: what it calls would be compiled without these instructions.
+        let mut all = [
+            lanes(0, 0),
+            lanes(1, 0),
+            lanes(2, 0),
+            lanes(3, 0),
+            lanes(4, 0),
+            lanes(5, 0),
+            lanes(6, 0),
+            lanes(7, 0),
+        ];
+        if in_vain < IN_VAIN {
+            let most = _mm256_add_ps(_mm256_cvtepi32_ps(sums_of(&all, transposed)), behind);
+            if _mm256_movemask_ps(_mm256_cmp_ps(most, least, _CMP_GE_OQ)) == 0 {
+                in_vain = in_vain.saturating_sub(1);
+                continue;
             }
+            in_vain += 1;
         }
+        let mut block = 1;
+        while block < B {
+            let mut r = 0;
+            while r < EIGHT {
+                all[r] = _mm512_add_epi64(all[r], lanes(r, block));
+                r += 1;
+            }
+            block += 1;
+        }
+        let sums = sums_of(&all, transposed);
+        report(scan, EIGHT * i, sums, least, hit);
     }
-    let rest = scan.popcounts.len() / ROWS * ROWS;
+    let rest = scan.popcounts.len() / EIGHT * EIGHT;
     scan_singly(scan, rest, hit);
 }
