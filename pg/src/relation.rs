@@ -28,6 +28,32 @@ impl Drop for OpenRelation {
     }
 }
 
+/// The triggers of a relation, as they were when they were asked for. They are of the memory context that was current then.
+pub struct Triggers(*mut pg_sys::TriggerDesc);
+
+impl Deref for Triggers {
+    type Target = [pg_sys::Trigger];
+
+    fn deref(&self) -> &[pg_sys::Trigger] {
+        // SAFETY: NULL or a description, with as many triggers as it says, which only `drop` frees.
+        unsafe {
+            self.0.as_ref().map_or(&[], |all| {
+                std::slice::from_raw_parts(all.triggers, all.numtriggers as usize)
+            })
+        }
+    }
+}
+
+impl Drop for Triggers {
+    fn drop(&mut self) {
+        // After an error the server frees it with its memory.
+        if !std::thread::panicking() {
+            // SAFETY: made by `triggers`, and freed here only; of NULL nothing is freed.
+            unsafe { pg_sys::FreeTriggerDesc(self.0) };
+        }
+    }
+}
+
 impl Deref for OpenRelation {
     type Target = pg_sys::RelationData;
 
@@ -135,14 +161,11 @@ impl OpenRelation {
         }
     }
 
-    /// Its triggers; names and arguments of each are C strings.
-    pub fn triggers(&self) -> &[pg_sys::Trigger] {
-        // SAFETY: an open relation has NULL or a description of its triggers, with as many as it says.
-        unsafe {
-            self.trigdesc.as_ref().map_or(&[], |all| {
-                std::slice::from_raw_parts(all.triggers, all.numtriggers as usize)
-            })
-        }
+    /// Its triggers; names and arguments of each are C strings. They are a copy: whatever is looked up in the catalogs may have
+    /// the server read them anew, and free what it had.
+    pub fn triggers(&self) -> Triggers {
+        // SAFETY: an open relation has NULL or a description of its triggers; NULL is copied as NULL.
+        Triggers(unsafe { pg_sys::CopyTriggerDesc(self.trigdesc) })
     }
 
     /// A B-tree of all rows whose first column is this one, and its collation. A unique one is on that column alone, and is

@@ -184,7 +184,7 @@ fn warn_of_later(table: pg_sys::Oid, trigger: &CStr) {
     let open = OpenRelation::table(table, pg_sys::AccessShareLock);
     let before = (pg_sys::TRIGGER_TYPE_ROW | pg_sys::TRIGGER_TYPE_BEFORE) as i16;
     let changes = (pg_sys::TRIGGER_TYPE_INSERT | pg_sys::TRIGGER_TYPE_UPDATE) as i16;
-    for other in open.triggers() {
+    for other in open.triggers().iter() {
         // SAFETY: a trigger has a name, which is a C string.
         let name = unsafe { CStr::from_ptr(other.tgname) };
         let is_later = other.tgtype & before == before && other.tgtype & changes != 0;
@@ -217,7 +217,8 @@ fn is_keeper(trigger: &pg_sys::Trigger) -> bool {
 /// Errors: there is none.
 fn keeper(table: pg_sys::Oid, column: &CStr) -> (CString, KeptColumn) {
     let open = OpenRelation::table(table, pg_sys::AccessShareLock);
-    let mut found = open.triggers().iter().filter(|trigger| is_keeper(trigger));
+    let triggers = open.triggers();
+    let mut found = triggers.iter().filter(|trigger| is_keeper(trigger));
     let found = found.find_map(|trigger| {
         let kept = KeptColumn::of(trigger::arguments(trigger)).ok()?;
         // SAFETY: a trigger has a name, which is a C string.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 
 use base::{Error, Result};
-use clk::{Encoder, Hardening, Schema};
+use clk::{check_value, Encoder, Hardening, Schema};
 use pg::catalog::privileges::role;
 use pg::error::{raise, OrRaise};
 use pg::message::words;
@@ -41,6 +41,8 @@ pub struct ReadyEncoder {
     /// When rights were looked at last, and whose.
     checked: (Moment, pg_sys::Oid),
     secret: KnownSecret,
+    /// That of its bytes.
+    check_value: u64,
     tid: pg_sys::ItemPointerData,
     uses: CountedUses,
     /// Whose uses these are.
@@ -74,6 +76,7 @@ impl ReadyEncoder {
             Ok((encoder, shape))
         };
         let (encoder, shape) = made().or_raise();
+        let check_value = check_value(&bytes);
         bytes.fill(0);
         let names = encoder.schema().features();
         let names = names.map(|(name, hashed)| match hashed {
@@ -91,6 +94,7 @@ impl ReadyEncoder {
             shape,
             checked: (Moment::now(), given.user),
             secret,
+            check_value,
             tid,
             uses: CountedUses::default(),
             counted_for: given.user,
@@ -107,11 +111,15 @@ impl ReadyEncoder {
         }
         let secret = tables.known(&self.name);
         tables.check_use(&secret, user);
-        if secret.id != self.secret.id {
+        // It may have come anew, or be gone. Its check value is of its bytes, since whoever restores a dump may write another
+        // one to the table of names.
+        let (mut bytes, tid) = tables.value(&secret);
+        let is_same = check_value(&bytes) == self.check_value;
+        bytes.fill(0);
+        if !is_same {
             return false;
         }
-        // It may have come anew, or be gone.
-        self.tid = tables.value(&secret).1;
+        self.tid = tid;
         self.secret = secret;
         self.checked = now;
         true

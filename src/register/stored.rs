@@ -285,7 +285,8 @@ impl Register {
                 && CStr::from_ptr(*trigger.tgargs) == name.as_c_str()
                 && catalog::is_of_library(trigger.tgfoid, function)
         };
-        let found = table.triggers().iter().find(is_of_register);
+        let triggers = table.triggers();
+        let found = triggers.iter().find(is_of_register);
         found.map(|trigger| trigger.tgenabled as u8)
     }
 

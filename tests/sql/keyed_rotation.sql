@@ -84,6 +84,19 @@ SELECT bloom_clk_column('plain', 'short', schema, 'rotation_2027') FROM linkage;
 SELECT bloom_clk_column('plain', 'other', schema, 'rotation_2027') FROM linkage;
 SELECT bloom_clk_column('plain', 'late', schema, 'rotation_2027', '{}') FROM linkage;
 SELECT tgnargs FROM pg_trigger WHERE tgrelid = 'plain'::regclass;
+-- The server may read triggers anew while they are looked at: one with assertions does whenever it can.
+SELECT set_config('debug_discard_caches', least(max_val::int, 1)::text, false) AS discards FROM pg_settings WHERE name = 'debug_discard_caches' \gset
+CALL bloom_clk_fill('plain', 'late');
+RESET debug_discard_caches;
+-- What a session remembers of a secret is not used for another one, whatever check value somebody has written to its name.
+SELECT bloom_secret_create('rotation_again') AS check_value \gset
+SELECT bloom_clk_id(schema, 'rotation_again') AS id FROM linkage \gset
+SELECT bloom_secret_drop('rotation_again');
+SELECT length(bloom_secret_create('rotation_again'));
+DELETE FROM bloom_secrets WHERE name = 'rotation_again';
+INSERT INTO bloom_secrets VALUES ('rotation_again', :'check_value', now());
+SELECT bloom_clk_id(schema, 'rotation_again') <> :'id' AS is_of_the_new_one FROM linkage;
+SELECT bloom_secret_drop('rotation_again');
 -- What fires later is not in the signature.
 CREATE FUNCTION upper_name() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.name := upper(NEW.name); RETURN NEW; END $$;
 CREATE TRIGGER upper_name BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION upper_name();
