@@ -27,6 +27,7 @@ use super::keep::{check_type, KeptColumn};
 use super::manage::shown;
 use super::ready::with_encoder;
 use super::tables::SecretTables;
+use crate::register::without_row_security;
 use signature::filter::typmod;
 
 /// `(rel regclass, signature name, schema jsonb, secret name, hardening jsonb, fill boolean) RETURNS name`
@@ -109,7 +110,8 @@ fn bloom_clk_column(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     if arguments.boolean(5) {
         // The trigger does the rest.
         let column = &kept.column;
-        session.run(&sql!("UPDATE {table} SET {column} = {column}"), &[]);
+        let update = || session.run(&sql!("UPDATE {table} SET {column} = {column}"), &[]);
+        without_row_security(update);
     }
     drop(session);
     warn_of_later(table, &trigger);
@@ -130,6 +132,19 @@ fn check_table(table: pg_sys::Oid) {
             ERRCODE_WRONG_OBJECT_TYPE,
             words!("relation \"{table}\" is no table"),
         ));
+    }
+    relation::lock(table, pg_sys::AccessShareLock);
+    // SAFETY: the table is locked, and was looked up.
+    let parts = unsafe { relation::with_inheritors(table, pg_sys::AccessShareLock) };
+    if catalog::kind(table) == pg_sys::RELKIND_RELATION && parts.len() > 1 {
+        raise(
+            &sql_error(
+                ERRCODE_FEATURE_NOT_SUPPORTED,
+                words!("other tables inherit from table \"{table}\""),
+            )
+            .detail("A trigger is not inherited, so their rows would have no signatures.")
+            .hint("Make partitions of them."),
+        );
     }
 }
 
@@ -212,10 +227,54 @@ fn is_keeper(trigger: &pg_sys::Trigger) -> bool {
     catalog::is_of_library(trigger.tgfoid, c"bloom_clk_keep_wrapper")
 }
 
+/// The trigger that keeps a column.
+struct Keeper {
+    name: CString,
+    kept: KeptColumn,
+    /// When it fires, as pg_trigger has it.
+    enabled: u8,
+}
+
+impl Keeper {
+    /// Errors: it does not fire, as things are.
+    fn check_fires(&self, table: pg_sys::Oid) {
+        // SAFETY: a variable of the session.
+        let is_replica = unsafe { pg_sys::SessionReplicationRole }
+            == pg_sys::SESSION_REPLICATION_ROLE_REPLICA as i32;
+        let fires = match self.enabled {
+            b'A' => true,
+            b'R' => is_replica,
+            b'O' => !is_replica,
+            _ => false,
+        };
+        if !fires {
+            let name = &self.name;
+            raise(
+                &sql_error(
+                    ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    words!("trigger \"{name}\" of table \"{table}\" does not fire"),
+                )
+                .detail("It is disabled, or session_replication_role is \"replica\".")
+                .hint(words!("ALTER TABLE {table} ENABLE TRIGGER \"{name}\".")),
+            );
+        }
+    }
+
+    /// How ALTER TABLE has another trigger fire when this one does; `None` for one that is as it was made.
+    fn firing(&self) -> Option<&'static str> {
+        match self.enabled {
+            b'A' => Some("ENABLE ALWAYS"),
+            b'R' => Some("ENABLE REPLICA"),
+            b'D' => Some("DISABLE"),
+            _ => None,
+        }
+    }
+}
+
 /// The trigger that keeps a column, by name, and what it is told.
 ///
 /// Errors: there is none.
-fn keeper(table: pg_sys::Oid, column: &CStr) -> (CString, KeptColumn) {
+fn keeper(table: pg_sys::Oid, column: &CStr) -> Keeper {
     let open = OpenRelation::table(table, pg_sys::AccessShareLock);
     let triggers = open.triggers();
     let mut found = triggers.iter().filter(|trigger| is_keeper(trigger));
@@ -223,7 +282,11 @@ fn keeper(table: pg_sys::Oid, column: &CStr) -> (CString, KeptColumn) {
         let kept = KeptColumn::of(trigger::arguments(trigger)).ok()?;
         // SAFETY: a trigger has a name, which is a C string.
         let name = unsafe { CStr::from_ptr(trigger.tgname) }.to_owned();
-        (kept.column.as_c_str() == column).then_some((name, kept))
+        (kept.column.as_c_str() == column).then_some(Keeper {
+            name,
+            kept,
+            enabled: trigger.tgenabled as u8,
+        })
     });
     found.unwrap_or_else(|| {
         raise(
@@ -278,21 +341,26 @@ fn bloom_clk_fill(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         );
     }
     check_table(table);
-    keeper(table, &column);
+    keeper(table, &column).check_fires(table);
     let all = last_page(table);
     let session = Session::begin_nonatomic();
     let (mut first, mut filled) = (0, 0);
     while first < all {
-        let (_, kept) = keeper(table, &column);
-        let (id, end) = (&kept.id, first.saturating_add(pages as u32).min(all));
+        let keeper = keeper(table, &column);
+        keeper.check_fires(table);
+        let (id, end) = (&keeper.kept.id, first.saturating_add(pages as u32).min(all));
         let range = Sql::new(&format!(
             "ctid OPERATOR(pg_catalog.>=) '({first},0)'::pg_catalog.tid AND ctid OPERATOR(pg_catalog.<) '({end},0)'::pg_catalog.tid"
         ));
         let (own, id) = (id_function(fcinfo), literal(id));
-        filled += session.run(
+        let update = || {
+            session.run(
             &sql!("UPDATE {table} SET {column} = {column} WHERE {range} AND NOT COALESCE({own}({column}) OPERATOR(pg_catalog.=) {id}, false)"),
             &[],
-        );
+        )
+        };
+        // Rows that policies hide would stay as they are, so that is an error.
+        filled += without_row_security(update);
         session.commit();
         first = end;
     }
@@ -365,18 +433,25 @@ fn bloom_clk_replace(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             words!("column \"{old}\" cannot replace itself"),
         ));
     }
-    let (old_trigger, _) = keeper(table, &old);
-    let (new_trigger, mut kept) = keeper(table, &new);
+    let Keeper {
+        name: old_trigger, ..
+    } = keeper(table, &old);
+    let replacement = keeper(table, &new);
+    let (new_trigger, kept) = (&replacement.name, &replacement.kept);
     let (own, id) = (id_function(fcinfo), literal(&kept.id));
     // With a salt a row may have none.
     let missing = match kept.hardening {
         Some(_) => sql!("{new} IS NOT NULL AND "),
         None => Sql::new(""),
     };
-    let left = session.number(
+    let count = || {
+        session.number(
         &sql!("SELECT pg_catalog.count(*) FROM {table} WHERE {missing}NOT COALESCE({own}({new}) OPERATOR(pg_catalog.=) {id}, false)"),
         &[],
-    );
+    )
+    };
+    // Policies could hide rows, so that is an error.
+    let left = without_row_security(count);
     if left > 0 {
         let left = left.to_string();
         raise(
@@ -397,8 +472,18 @@ fn bloom_clk_replace(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     ] {
         session.run(&statement, &[]);
     }
-    kept.column = old;
+    let firing = replacement.firing().map(Sql::new);
+    let kept = KeptColumn {
+        column: old,
+        ..replacement.kept
+    };
     create_trigger(&session, table, &old_trigger, &kept, function);
+    if let Some(firing) = firing {
+        session.run(
+            &sql!("ALTER TABLE {table} {firing} TRIGGER {old_trigger}"),
+            &[],
+        );
+    }
     drop(session);
     warn_of_later(table, &old_trigger);
     NewValue(pg_sys::Datum::null())

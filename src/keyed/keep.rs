@@ -14,6 +14,7 @@ use pg::error::{raise, sql_error, OrRaise};
 use pg::function::trigger::{protocol_violated, TriggerCall};
 use pg::message::words;
 use pg::row::Row;
+use pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
 use pg::session::{SavedPlan, Session};
 use pg::session_state::map_bytes;
 use pg::sql::{literal, Sql};
@@ -138,6 +139,8 @@ unsafe fn keep(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     // SAFETY: the caller's.
     let tables = unsafe { SecretTables::of_call(fcinfo) };
     let plan = plan_of(&row);
+    // The same row has the same signature, whatever the session's settings are.
+    let fixed = depends_on_settings(&row).then(|| FixedSettings::begin(OF_TEXT_FORMS));
     let signature = {
         let session = Session::begin(true);
         let rows = plan.run(&session, [row.composite()]);
@@ -154,6 +157,9 @@ unsafe fn keep(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
             })
         })
     };
+    if let Some(fixed) = fixed {
+        fixed.end();
+    }
     let (mut number, mut null) = (i32::from(number), signature.is_none());
     let mut value = signature.map_or(pg_sys::Datum::null(), NewBloom::datum);
     // SAFETY: the tuple is one of the table, which has this column.
@@ -201,6 +207,36 @@ pg::session_state! {
     static PLANS: RefCell<HashMap<pg_sys::Oid, Rc<SavedPlan<1>>>> = RefCell::default();
     "plans that make JSON of rows" by "type of the rows" until "the session ends"
         bytes |plans| map_bytes(&plans.borrow());
+}
+
+/// Whether a row has values whose JSON may depend on settings: others than of these types.
+fn depends_on_settings(row: &Row) -> bool {
+    const INDEPENDENT: [pg_sys::Oid; 14] = [
+        pg_sys::TEXTOID,
+        pg_sys::VARCHAROID,
+        pg_sys::BPCHAROID,
+        pg_sys::NAMEOID,
+        pg_sys::INT2OID,
+        pg_sys::INT4OID,
+        pg_sys::INT8OID,
+        pg_sys::BOOLOID,
+        pg_sys::NUMERICOID,
+        pg_sys::UUIDOID,
+        pg_sys::JSONBOID,
+        // In JSON they are as ISO has them.
+        pg_sys::DATEOID,
+        pg_sys::TIMEOID,
+        pg_sys::TIMESTAMPOID,
+    ];
+    // SAFETY: a row's table is open, and has a descriptor with as many columns as it says.
+    let columns = unsafe {
+        let all = (*row.table).rd_att;
+        (0..(*all).natts).map(move |i| &*ffi::attribute(all, i))
+    };
+    columns.into_iter().any(|column| {
+        let is_known = INDEPENDENT.contains(&column.atttypid);
+        !column.attisdropped && !is_known && !types::objects::is_signature(column.atttypid)
+    })
 }
 
 /// The plan that makes JSON of such a row.

@@ -101,6 +101,48 @@ SELECT bloom_secret_drop('rotation_again');
 CREATE FUNCTION upper_name() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.name := upper(NEW.name); RETURN NEW; END $$;
 CREATE TRIGGER upper_name BEFORE INSERT ON plain FOR EACH ROW EXECUTE FUNCTION upper_name();
 SELECT bloom_clk_column('plain', 'sig', schema, 'rotation_2027') FROM linkage;
+-- Policies that hide rows from their owner, triggers that do not fire, and children, whose triggers are their own.
+CREATE TABLE hidden (id int, name text);
+INSERT INTO hidden SELECT i, 'name ' || i FROM generate_series(1, 10) AS i;
+GRANT CREATE ON SCHEMA rotation TO regress_rotation;
+ALTER TABLE hidden OWNER TO regress_rotation;
+SELECT bloom_secret_grant('rotation_2027', 'regress_rotation');
+GRANT SELECT ON linkage TO regress_rotation;
+SET ROLE regress_rotation;
+SELECT bloom_clk_column('hidden', 'sig', schema, 'rotation_2027'), bloom_clk_column('hidden', 'next', schema, 'rotation_2027', fill => false) FROM linkage;
+CREATE POLICY visible ON hidden USING (id <= 5);
+ALTER TABLE hidden ENABLE ROW LEVEL SECURITY;
+ALTER TABLE hidden FORCE ROW LEVEL SECURITY;
+\set VERBOSITY terse
+CALL bloom_clk_fill('hidden', 'next');
+SELECT bloom_clk_replace('hidden', 'sig', 'next');
+\set VERBOSITY default
+ALTER TABLE hidden NO FORCE ROW LEVEL SECURITY;
+ALTER TABLE hidden DISABLE TRIGGER hidden_next_clk;
+CALL bloom_clk_fill('hidden', 'next');
+ALTER TABLE hidden ENABLE REPLICA TRIGGER hidden_next_clk;
+CALL bloom_clk_fill('hidden', 'next');
+ALTER TABLE hidden ENABLE ALWAYS TRIGGER hidden_next_clk;
+CALL bloom_clk_fill('hidden', 'next');
+SELECT bloom_clk_replace('hidden', 'sig', 'next');
+SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = 'hidden'::regclass;
+CREATE TABLE child () INHERITS (hidden);
+SELECT bloom_clk_column('hidden', 'other', schema, 'rotation_2027') FROM linkage;
+CALL bloom_clk_fill('hidden', 'sig');
+RESET ROLE;
+-- The signature of a row does not depend on the session's settings.
+CREATE TABLE seen_at (name timestamptz, part float8, sig_no int);
+INSERT INTO seen_at VALUES ('2026-11-27 12:00:00+00', 0.1::float8 + 0.2, 1);
+SELECT bloom_clk_column('seen_at', 'sig', jsonb_set(schema, '{features,1}', jsonb_set(schema #> '{features,0}', '{identifier}', '"part"')), 'rotation_2027') FROM linkage;
+SET timezone = 'Asia/Tokyo';
+SET extra_float_digits = 0;
+INSERT INTO seen_at VALUES ('2026-11-27 12:00:00+00', 0.1::float8 + 0.2, 2);
+RESET timezone;
+RESET extra_float_digits;
+SELECT count(DISTINCT sig) FROM seen_at;
+-- A salt that the schema hashes as a date is another one than the text that stands there, and has another id.
+SELECT bloom_clk_id(s, 'rotation_2027', '{"salt": ["born"]}') <> bloom_clk_id(jsonb_set(s, '{features,1,identifier}', '"dob"'), 'rotation_2027', '{"salt": ["born"]}')
+FROM linkage, LATERAL (SELECT jsonb_set(schema, '{features,1}', jsonb_set(schema #> '{features,0}', '{identifier}', '"born"') || '{"format": {"type": "date", "format": "%Y-%m-%d"}}') AS s) AS dated;
 -- Ids that a linkage unit takes: a foreign key to them.
 INSERT INTO bloom_clk_ids (id, name, length) SELECT bloom_clk_id(schema, 'rotation_2027'), 'study of 2027', 512 FROM linkage;
 CREATE TABLE received (id int, sig bloom(clk,512), clk_id text GENERATED ALWAYS AS (bloom_id(sig)) STORED NOT NULL REFERENCES bloom_clk_ids);
@@ -116,7 +158,7 @@ RESET ROLE;
 \set VERBOSITY default
 DROP TABLE received;
 DELETE FROM bloom_clk_ids;
-DROP OWNED BY regress_rotation;
+DROP OWNED BY regress_rotation CASCADE;
 DROP ROLE regress_rotation;
 SELECT bloom_secret_drop('rotation_2027');
 SET client_min_messages = warning;

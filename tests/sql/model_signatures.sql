@@ -107,3 +107,4 @@ CREATE TABLE unkeyed AS SELECT id, bloom_signature(given, max_chars => 20) AS gi
 CREATE TABLE unkeyed_pair AS SELECT pair.* FROM bloom_model_duplicates('unkeyed', 'id', (SELECT bloom_model_fit('unkeyed', 'id'))) AS pair;
 SELECT found, true_pairs, correct FROM bloom_quality('unkeyed_pair', 'truth');
 SELECT bloom_secret_drop(name) FROM unnest('{model_signatures,model_signatures_other}'::name[]) AS name;
+DROP SCHEMA model_signatures CASCADE;

@@ -110,9 +110,9 @@ impl Setting {
                 .set_salt(&[Cow::Borrowed(&person[2])])
                 .expect("a salt"));
         }
-        let mut bits = vec![0; encoder.length().div_ceil(8) as usize];
+        let mut bits = vec![0; encoder.shape().expect("a shape").m().div_ceil(8) as usize];
         encoder
-            .encode(|n| Ok(values[n].into()), &mut bits)
+            .encode(|n| Ok(values[n].into()), &mut bits, || ())
             .expect("a record");
         bits
     }
@@ -131,7 +131,10 @@ impl Setting {
                 }
             }
         }
-        Signatures::new(encoder.length() as usize, all.iter().map(|bits| &bits[..]))
+        Signatures::new(
+            encoder.shape().expect("a shape").m() as usize,
+            all.iter().map(|bits| &bits[..]),
+        )
     }
 
     /// The share of the tokens whose bits were read right: of the bits that the attack says at least 0.9 are the token's,

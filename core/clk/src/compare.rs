@@ -152,7 +152,17 @@ pub(crate) struct TokenBuffer {
     token: String,
 }
 
+/// Bytes of memory that are kept for the next value.
+const KEPT: usize = 1 << 16;
+
 impl TokenBuffer {
+    /// Gives back what a long value took.
+    pub fn shrink(&mut self) {
+        if self.padded.capacity() > KEPT {
+            *self = TokenBuffer::default();
+        }
+    }
+
     fn ngrams(
         &mut self,
         value: &str,

@@ -161,6 +161,7 @@ impl Encoder {
                 added.map_err(|e| name_feature(e, &feature.name))?;
             }
         }
+        self.buffer.shrink();
         let Some(map) = &self.map else {
             fold(&self.filter, self.schema.length, to);
             return Ok(());
@@ -235,7 +236,13 @@ impl OfFeature<'_> {
 
 /// HMAC-SHA256 of the canonical schema and hardening by the secret, of which the first eight bytes are enough.
 fn id_of(secret: &[u8], schema: &Schema, hardening: &Hardening) -> u64 {
-    let (schema, hardening) = (schema.canonical(), hardening.canonical());
+    let kind = |name: &str| {
+        let feature = schema.features.iter().find(|feature| feature.name == name);
+        let hashed = feature.and_then(|feature| feature.hashed.as_ref())?;
+        Some(hashed.format.kind()).filter(|kind| *kind != "text")
+    };
+    let hardening = hardening.canonical(kind);
+    let schema = schema.canonical();
     hash_of(secret, &["bloom_ident id 1\n", &schema, &hardening])
 }
 

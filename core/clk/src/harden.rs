@@ -68,11 +68,16 @@ impl Hardening {
         self.salt.iter().map(String::as_str)
     }
 
-    /// All of it in one form, empty for none.
-    pub(crate) fn canonical(&self) -> String {
+    /// All of it in one form, empty for none. `kind` says of a member in what form its value is taken, if that is not as it
+    /// stands.
+    pub(crate) fn canonical(&self, kind: impl Fn(&str) -> Option<&'static str>) -> String {
         let mut form = String::new();
         for name in &self.salt {
-            let _ = writeln!(form, "salt {}", Value::from(name.as_str()));
+            let _ = write!(form, "salt {}", Value::from(name.as_str()));
+            if let Some(kind) = kind(name) {
+                let _ = write!(form, " {kind}");
+            }
+            form.push('\n');
         }
         if let Some(bits) = self.diffusion {
             let _ = writeln!(form, "diffusion {bits}");
@@ -259,6 +264,6 @@ mod tests {
             hardening(wrong).expect_err(wrong);
         }
         assert!(BitMap::new(&hardening(r#"{"diffusion": 9}"#).unwrap(), b"s", 8).is_err());
-        assert_eq!(hardening("{}").unwrap().canonical(), "");
+        assert_eq!(hardening("{}").unwrap().canonical(|_| None), "");
     }
 }
