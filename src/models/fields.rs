@@ -105,10 +105,9 @@ pub fn wishes(
     }
     if fields.is_empty() && are_things {
         let columns = comparable_columns(oid, &first.key.name, true, &mut Vec::new());
-        columns
-            .first()
-            .iter()
-            .for_each(|name| raise(&not_of_things(name)));
+        if let Some(name) = columns.first() {
+            raise(&not_of_things(name));
+        }
     }
     if fields.is_empty() {
         let names: Vec<String> = relations.iter().map(relation_name).collect();
