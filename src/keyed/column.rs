@@ -27,7 +27,7 @@ use super::keep::{check_type, KeptColumn};
 use super::manage::shown;
 use super::ready::with_encoder;
 use super::tables::SecretTables;
-use crate::register::without_row_security;
+use pg::session::fixed_settings::without_row_security;
 use signature::filter::typmod;
 
 /// `(rel regclass, signature name, schema jsonb, secret name, hardening jsonb, fill boolean) RETURNS name`

@@ -5,11 +5,12 @@ use std::ffi::CStr;
 use pgrx::{pg_sys, IntoDatum};
 
 use super::create::{check_owner, check_snapshot, guards, mend_triggers, refill};
-use super::fill::{each_record, most_by_search, without_row_security, OF_KEY};
+use super::fill::{each_record, most_by_search, OF_KEY};
 use super::stored::Register;
 use pg::error::OrRaise;
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
+use pg::session::fixed_settings::without_row_security;
 use pg::session::tuple_store::{StoreColumn, TupleStore};
 use pg::session::{not_during_recovery, Session};
 use pg::snapshot::ScanSnapshot;

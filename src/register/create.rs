@@ -10,7 +10,7 @@ use pgrx::PgSqlErrorCode::{
 };
 use pgrx::{pg_sys, IntoDatum};
 
-use super::fill::{by_owner, empty, fill, without_row_security};
+use super::fill::{by_owner, empty, fill};
 use super::key_type::check_identity;
 use super::options::Options;
 use super::prefix::Names;
@@ -25,6 +25,7 @@ use pg::error::{raise, sql_error, warn, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::message::words;
 use pg::relation::OpenRelation;
+use pg::session::fixed_settings::without_row_security;
 use pg::session::{not_during_recovery, Parameter, Session};
 use pg::sql::{literal, Sql};
 use pg::values::text::readable;

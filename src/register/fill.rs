@@ -13,21 +13,13 @@ use pg::key_table::KeyWriter;
 use pg::message::words;
 use pg::progress;
 use pg::session::acting_user::{as_owner, owned_throughout};
-use pg::session::fixed_settings::FixedSettings;
+use pg::session::fixed_settings::without_row_security;
 use pg::session::{Parameter, Session};
 use pg::sql;
 use pg::sql::Sql;
 
 use crate::models::reading_fields;
 use pgrx::PgSqlErrorCode::{ERRCODE_INVALID_OBJECT_DEFINITION, ERRCODE_NOT_NULL_VIOLATION};
-
-/// Runs with row-level security off: rows that it hides would be missing in the register, so that is an error.
-pub fn without_row_security<T>(run: impl FnOnce() -> T) -> T {
-    let settings = FixedSettings::begin(&[(c"row_security", c"off")]);
-    let result = run();
-    settings.end();
-    result
-}
 
 /// Gives the key and the keys in the register of every record of a table to `each`.
 ///

@@ -36,6 +36,5 @@ mod trigger;
 mod why;
 
 pub use entities::{Link, ReadableEntities};
-pub use fill::without_row_security;
 pub use key_type::KeyType;
 pub use stored::Register;

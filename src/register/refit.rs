@@ -12,7 +12,7 @@ use pgrx::{pg_sys, IntoDatum};
 
 use super::check::open_locked;
 use super::create::{check_owner, check_snapshot, count_records, int4s, regtypes, types_of};
-use super::fill::{by_owner, each_block, each_record, without_row_security, BlockWriter};
+use super::fill::{by_owner, each_block, each_record, BlockWriter};
 use super::options::{members, records};
 use super::prefix;
 use super::refit_sample::{Sample, Sampled};
@@ -25,6 +25,7 @@ use pg::file::{ByteStrings, RecordSort};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::message::words;
+use pg::session::fixed_settings::without_row_security;
 use pg::session::{not_during_recovery, Session};
 use pg::snapshot::{now, ScanSnapshot};
 use pg::values::jsonb::jsonb_datum;

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use pgrx::pg_sys;
 
-use super::fill::without_row_security;
 use super::stored::Register;
 use super::texts::RecordTexts;
 use crate::models::reading_fields;
+use pg::session::fixed_settings::without_row_security;
 use pg::session::{QueryRow, Session};
 use pg::snapshot::now;
 use pg::sql;

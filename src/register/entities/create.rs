@@ -14,7 +14,6 @@ use super::super::create::{
     check_free, check_not_distributed, check_owner, check_snapshot, grant_reading, relation_of,
     suffixed,
 };
-use super::super::fill::without_row_security;
 use super::super::row::{settings_of, tables_of};
 use super::super::stored::Register;
 use super::component::{Component, EntityReader, Reach};
@@ -31,6 +30,7 @@ use pg::key_table::{KeyWriter, TOGETHER};
 use pg::memory::{in_scratch, Scratch};
 use pg::message::words;
 use pg::relation::OpenRelation;
+use pg::session::fixed_settings::without_row_security;
 use pg::session::{not_during_recovery, Session};
 use pg::snapshot::{now, ScanSnapshot};
 use pg::sql::{literal, Sql};
