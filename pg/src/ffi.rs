@@ -145,6 +145,7 @@ server! {
     fn try_table_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
     fn index_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
     fn LockRelationOid(relid: Oid, lockmode: LOCKMODE);
+    fn LockDatabaseObject(classid: Oid, objid: Oid, objsubid: u16, lockmode: LOCKMODE);
     fn LockTuple(relation: Relation, tid: ItemPointer, lockmode: LOCKMODE);
     #[cfg(not(feature = "pg18"))]
     fn ConditionalLockTuple(relation: Relation, tid: ItemPointer, lockmode: LOCKMODE) -> bool;
@@ -156,6 +157,7 @@ server! {
     fn AcceptInvalidationMessages();
     fn ProcessInterrupts();
     fn PreventCommandDuringRecovery(cmdname: *const c_char);
+    fn PreventCommandIfReadOnly(cmdname: *const c_char);
     #[cfg(not(feature = "pg18"))]
     fn vacuum_delay_point();
     #[cfg(feature = "pg18")]

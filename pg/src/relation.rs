@@ -1,5 +1,6 @@
 //! Relations that are open, and what is asked of them.
 
+use std::ffi::CStr;
 use std::ops::Deref;
 
 use pgrx::pg_sys;
@@ -228,6 +229,15 @@ impl OpenRelation {
 pub fn lock(oid: pg_sys::Oid, lock: u32) {
     // SAFETY: a lock is taken by OID; any number can be locked.
     unsafe { ffi::LockRelationOid(oid, lock as pg_sys::LOCKMODE) };
+}
+
+/// Locks something of a name that a table has rows about, whether there are some or not, until the end of the transaction. By
+/// chance it is also locked by another name.
+pub fn lock_name(table: pg_sys::Oid, name: &CStr) {
+    let number = pg_sys::Oid::from(ffi::hash(name.to_bytes()));
+    let mode = pg_sys::AccessExclusiveLock as pg_sys::LOCKMODE;
+    // SAFETY: any numbers can be locked.
+    unsafe { ffi::LockDatabaseObject(table, number, 0, mode) };
 }
 
 /// A table with all that inherit from it, as partitions do, locked until the end of the transaction.

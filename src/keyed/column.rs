@@ -155,18 +155,11 @@ fn is_virtual(table: pg_sys::Oid, number: i16) -> bool {
     columns.any(|column| column.attnum == number && column.attgenerated as u8 == b'v')
 }
 
-/// The name of the trigger of a column.
+/// The name of a new trigger of a column. Long names are cut, so that of another column may be taken.
 ///
-/// Errors: there is one.
+/// Errors: a trigger keeps the column already.
 fn trigger_name(table: pg_sys::Oid, column: &CStr) -> CString {
-    let of_table = catalog::name(table);
-    // SAFETY: the functions take C strings, one gives a new one, and the other looks into the catalog.
-    let (name, is_there) = unsafe {
-        let name = pg_sys::makeObjectName(of_table.as_ptr(), column.as_ptr(), c"clk".as_ptr());
-        let is_there = pg_sys::get_trigger_oid(table, name, true) != pg_sys::InvalidOid;
-        (CStr::from_ptr(name).to_owned(), is_there)
-    };
-    if is_there {
+    if let Some(Keeper { name, .. }) = find_keeper(table, column) {
         raise(
             &sql_error(
                 ERRCODE_DUPLICATE_OBJECT,
@@ -175,7 +168,20 @@ fn trigger_name(table: pg_sys::Oid, column: &CStr) -> CString {
             .hint("Drop it, and then make it anew: DROP TRIGGER."),
         );
     }
-    name
+    let of_table = catalog::name(table);
+    let mut endings = std::iter::once("clk".to_owned()).chain((1..).map(|n| format!("clk{n}")));
+    loop {
+        let ending = endings.next().and_then(|ending| CString::new(ending).ok());
+        let ending = ending.unwrap_or_default();
+        // SAFETY: the functions take C strings, one gives a new one, and the other looks into the catalog.
+        unsafe {
+            let (of_table, column) = (of_table.as_ptr(), column.as_ptr());
+            let name = pg_sys::makeObjectName(of_table, column, ending.as_ptr());
+            if pg_sys::get_trigger_oid(table, name, true) == pg_sys::InvalidOid {
+                return CStr::from_ptr(name).to_owned();
+            }
+        }
+    }
 }
 
 /// Has a trigger keep a column, by the function beside another one.
@@ -275,10 +281,23 @@ impl Keeper {
 ///
 /// Errors: there is none.
 fn keeper(table: pg_sys::Oid, column: &CStr) -> Keeper {
+    find_keeper(table, column).unwrap_or_else(|| {
+        raise(
+            &sql_error(
+                ERRCODE_UNDEFINED_OBJECT,
+                words!("no trigger keeps column \"{column}\" of table \"{table}\""),
+            )
+            .hint("Make one by bloom_clk_column()."),
+        )
+    })
+}
+
+/// The same, if there is one.
+fn find_keeper(table: pg_sys::Oid, column: &CStr) -> Option<Keeper> {
     let open = OpenRelation::table(table, pg_sys::AccessShareLock);
     let triggers = open.triggers();
     let mut found = triggers.iter().filter(|trigger| is_keeper(trigger));
-    let found = found.find_map(|trigger| {
+    found.find_map(|trigger| {
         let kept = KeptColumn::of(trigger::arguments(trigger)).ok()?;
         // SAFETY: a trigger has a name, which is a C string.
         let name = unsafe { CStr::from_ptr(trigger.tgname) }.to_owned();
@@ -287,15 +306,6 @@ fn keeper(table: pg_sys::Oid, column: &CStr) -> Keeper {
             kept,
             enabled: trigger.tgenabled as u8,
         })
-    });
-    found.unwrap_or_else(|| {
-        raise(
-            &sql_error(
-                ERRCODE_UNDEFINED_OBJECT,
-                words!("no trigger keeps column \"{column}\" of table \"{table}\""),
-            )
-            .hint("Make one by bloom_clk_column()."),
-        )
     })
 }
 

@@ -7,7 +7,7 @@ use pg::catalog::privileges::{self, current_user, role};
 use pg::error::{raise, sql_error, tell, warn};
 use pg::function::arguments::Arguments;
 use pg::message::words;
-use pg::session::{not_during_recovery, Session};
+use pg::session::{not_read_only, Session};
 use pg::values::text::Text;
 use pg::values::varlena::{build, NewValue, Varlena};
 use pg::{catalog, entry, sql};
@@ -37,7 +37,12 @@ const MOST: usize = 1 << 16;
 #[entry(volatile, parallel_unsafe)]
 fn bloom_secret_create(fcinfo: pg_sys::FunctionCallInfo) -> String {
     // SAFETY: the record of a running call, which is declared with these arguments.
-    let (tables, arguments) = unsafe { (begin(fcinfo), Arguments::new(fcinfo)) };
+    let (tables, arguments) = unsafe {
+        (
+            begin(fcinfo, c"bloom_secret_create()"),
+            Arguments::new(fcinfo),
+        )
+    };
     let mut secret = [0_u8; MADE];
     // SAFETY: the server writes so many bytes.
     let made = unsafe { pg_sys::pg_strong_random(secret.as_mut_ptr().cast(), MADE) };
@@ -60,7 +65,12 @@ fn bloom_secret_create(fcinfo: pg_sys::FunctionCallInfo) -> String {
 #[entry(volatile, parallel_unsafe)]
 fn bloom_secret_import_text(fcinfo: pg_sys::FunctionCallInfo) -> String {
     // SAFETY: the record of a running call, which is declared with these arguments.
-    let (tables, arguments) = unsafe { (begin(fcinfo), Arguments::new(fcinfo)) };
+    let (tables, arguments) = unsafe {
+        (
+            begin(fcinfo, c"bloom_secret_import()"),
+            Arguments::new(fcinfo),
+        )
+    };
     // SAFETY: a text that lives as long as the call.
     let secret = unsafe { Text::from_raw(arguments.given(1)) };
     import(&tables, &arguments.name(0), secret.as_str().as_bytes())
@@ -75,7 +85,12 @@ fn bloom_secret_import_text(fcinfo: pg_sys::FunctionCallInfo) -> String {
 #[entry(volatile, parallel_unsafe)]
 fn bloom_secret_import_bytes(fcinfo: pg_sys::FunctionCallInfo) -> String {
     // SAFETY: the record of a running call, which is declared with these arguments.
-    let (tables, arguments) = unsafe { (begin(fcinfo), Arguments::new(fcinfo)) };
+    let (tables, arguments) = unsafe {
+        (
+            begin(fcinfo, c"bloom_secret_import()"),
+            Arguments::new(fcinfo),
+        )
+    };
     // SAFETY: a bytea that lives as long as the call.
     let secret = unsafe { Varlena::new(arguments.given(1)) };
     import(&tables, &arguments.name(0), secret.bytes())
@@ -90,7 +105,12 @@ fn bloom_secret_import_bytes(fcinfo: pg_sys::FunctionCallInfo) -> String {
 #[entry(volatile, parallel_unsafe)]
 fn bloom_secret_import_large_object(fcinfo: pg_sys::FunctionCallInfo) -> String {
     // SAFETY: the record of a running call, which is declared with these arguments.
-    let (tables, arguments) = unsafe { (begin(fcinfo), Arguments::new(fcinfo)) };
+    let (tables, arguments) = unsafe {
+        (
+            begin(fcinfo, c"bloom_secret_import()"),
+            Arguments::new(fcinfo),
+        )
+    };
     let object = (pg_sys::OIDOID, arguments.given(1));
     let session = Session::begin(false);
     let mut secret = Vec::new();
@@ -136,9 +156,15 @@ fn bloom_secret_export(fcinfo: pg_sys::FunctionCallInfo) -> Vec<u8> {
 #[entry(volatile, parallel_unsafe)]
 fn bloom_secret_drop(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the record of a running call, which is declared with this argument.
-    let (tables, arguments) = unsafe { (begin(fcinfo), Arguments::new(fcinfo)) };
-    let secret = locked(&tables, || {
-        let secret = tables.known(&arguments.name(0));
+    let (tables, arguments) = unsafe {
+        (
+            begin(fcinfo, c"bloom_secret_drop()"),
+            Arguments::new(fcinfo),
+        )
+    };
+    let name = arguments.name(0);
+    let secret = locked(&tables, &name, || {
+        let secret = tables.known(&name);
         match secret.owner {
             Some(_) => tables.check_owner(&secret),
             None => check_create(),
@@ -155,9 +181,21 @@ fn bloom_secret_drop(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry(volatile, parallel_unsafe)]
 fn bloom_secret_grant(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the record of a running call, which is declared with these arguments.
-    let (tables, arguments) = unsafe { (begin(fcinfo), Arguments::new(fcinfo)) };
+    let (tables, arguments) = unsafe {
+        (
+            begin(fcinfo, c"bloom_secret_grant()"),
+            Arguments::new(fcinfo),
+        )
+    };
     let (name, role) = (arguments.name(0), arguments.oid(1));
-    locked(&tables, || tables.check_owner(&tables.known(&name)));
+    locked(&tables, &name, || tables.check_owner(&tables.known(&name)));
+    if !privileges::is_role(role) {
+        let oid = role.to_u32();
+        raise(&sql_error(
+            ERRCODE_UNDEFINED_OBJECT,
+            format!("role with OID {oid} does not exist"),
+        ));
+    }
     let mut is_there = false;
     let name = NameValue::new(&name);
     tables
@@ -181,9 +219,14 @@ fn bloom_secret_grant(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 #[entry(volatile, parallel_unsafe)]
 fn bloom_secret_revoke(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the record of a running call, which is declared with these arguments.
-    let (tables, arguments) = unsafe { (begin(fcinfo), Arguments::new(fcinfo)) };
+    let (tables, arguments) = unsafe {
+        (
+            begin(fcinfo, c"bloom_secret_revoke()"),
+            Arguments::new(fcinfo),
+        )
+    };
     let (name, role) = (arguments.name(0), arguments.oid(1));
-    locked(&tables, || tables.check_owner(&tables.known(&name)));
+    locked(&tables, &name, || tables.check_owner(&tables.known(&name)));
     let is_it = |row: &pg::key_table::FoundRow<'_>| SecretTables::is_granted(row, role);
     if tables.remove_rows(&tables.grants, &name, is_it) == 0 {
         let role = privileges::role(role);
@@ -197,18 +240,18 @@ fn bloom_secret_revoke(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 
 /// # Safety
 /// `fcinfo` is that of a running call of a function that writes.
-unsafe fn begin(fcinfo: pg_sys::FunctionCallInfo) -> SecretTables {
-    not_during_recovery(c"what changes secrets");
+unsafe fn begin(fcinfo: pg_sys::FunctionCallInfo, name: &CStr) -> SecretTables {
+    not_read_only(name);
     // SAFETY: the caller's.
     unsafe { SecretTables::of_call(fcinfo) }
 }
 
-/// What `check` gives, which looks at rights, once nobody else can change secrets or rights to them until the end of the
-/// transaction: a right that is granted while the secret is dropped would be one to the next secret of that name. Who does
-/// not have the rights locks nothing.
-fn locked<T>(tables: &SecretTables, check: impl Fn() -> T) -> T {
+/// What `check` gives, which looks at rights, once nobody else can change the secret of a name or rights to it until the end
+/// of the transaction: a right that is granted while the secret is dropped would be one to the next secret of that name. Who
+/// does not have the rights locks nothing.
+fn locked<T>(tables: &SecretTables, name: &CStr, check: impl Fn() -> T) -> T {
     check();
-    pg::relation::lock(tables.secrets.oid, pg_sys::ShareRowExclusiveLock);
+    pg::relation::lock_name(tables.secrets.oid, name);
     check()
 }
 
@@ -269,7 +312,7 @@ fn import(tables: &SecretTables, name: &CString, secret: &[u8]) -> String {
                 .hint("Take another secret, and send it as a large object: \\lo_import in psql, and bloom_secret_import(name, oid)."),
         );
     }
-    let known = locked(tables, || {
+    let known = locked(tables, name, || {
         check_create();
         tables.find(name)
     });
@@ -305,7 +348,7 @@ fn enter(tables: &SecretTables, name: &CString, secret: &[u8]) -> String {
             "name of a secret is empty",
         ));
     }
-    locked(tables, || {
+    locked(tables, name, || {
         if tables.find(name).is_some() {
             taken(name);
         }

@@ -28,7 +28,7 @@ pub struct KnownSecret {
 }
 
 /// The first row of a table with a name, as the statement that wants to know it begins: what others have committed
-/// meanwhile counts, since rights that were taken away are gone at once.
+/// meanwhile counts, since rights that were taken away are gone with the next command.
 fn first<T>(table: &KeyTable, name: &CString, read: impl FnOnce(&FoundRow<'_>) -> T) -> Option<T> {
     let (mut found, mut read) = (None, Some(read));
     let name = NameValue::new(name);

@@ -143,6 +143,15 @@ SELECT count(DISTINCT sig) FROM seen_at;
 -- A salt that the schema hashes as a date is another one than the text that stands there, and has another id.
 SELECT bloom_clk_id(s, 'rotation_2027', '{"salt": ["born"]}') <> bloom_clk_id(jsonb_set(s, '{features,1,identifier}', '"dob"'), 'rotation_2027', '{"salt": ["born"]}')
 FROM linkage, LATERAL (SELECT jsonb_set(schema, '{features,1}', jsonb_set(schema #> '{features,0}', '{identifier}', '"born"') || '{"format": {"type": "date", "format": "%Y-%m-%d"}}') AS s) AS dated;
+-- Names that are cut; transactions that only read; roles that are none.
+CREATE TABLE a_register_with_a_name_that_is_as_long_as_names_may_be (name text, a_column_of_signatures_by_the_first_secret text);
+SELECT bloom_clk_column('a_register_with_a_name_that_is_as_long_as_names_may_be', 'signatures_by_the_first_of_all_secrets', schema, 'rotation_2027'),
+    bloom_clk_column('a_register_with_a_name_that_is_as_long_as_names_may_be', 'signatures_by_the_first_of_all_columns', schema, 'rotation_2027') FROM linkage;
+SELECT bloom_clk_column('a_register_with_a_name_that_is_as_long_as_names_may_be', 'signatures_by_the_first_of_all_columns', schema, 'rotation_2027') FROM linkage;
+BEGIN READ ONLY;
+SELECT bloom_secret_create('rotation_read_only');
+ROLLBACK;
+SELECT bloom_secret_grant('rotation_2027', 99999);
 -- Ids that a linkage unit takes: a foreign key to them.
 INSERT INTO bloom_clk_ids (id, name, length) SELECT bloom_clk_id(schema, 'rotation_2027'), 'study of 2027', 512 FROM linkage;
 CREATE TABLE received (id int, sig bloom(clk,512), clk_id text GENERATED ALWAYS AS (bloom_id(sig)) STORED NOT NULL REFERENCES bloom_clk_ids);

@@ -22,6 +22,12 @@ pub fn role(oid: pg_sys::Oid) -> CString {
     }
 }
 
+/// Whether there is a role of an OID.
+pub fn is_role(oid: pg_sys::Oid) -> bool {
+    // SAFETY: a look-up in the catalog, which gives NULL or a new string.
+    unsafe { !pg_sys::GetUserNameFromId(oid, true).is_null() }
+}
+
 /// Whether the user owns the relation, by a role or as a superuser.
 pub fn is_owner(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
     // SAFETY: a catalog look-up by OID.

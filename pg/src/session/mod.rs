@@ -33,6 +33,15 @@ pub fn not_during_recovery(function: &CStr) {
     unsafe { ffi::PreventCommandDuringRecovery(function.as_ptr()) };
 }
 
+/// Fails on a standby and in a transaction that may only read, for what changes tables by itself, without a statement.
+pub fn not_read_only(what: &CStr) {
+    // SAFETY: a C string.
+    unsafe {
+        ffi::PreventCommandIfReadOnly(what.as_ptr());
+        ffi::PreventCommandDuringRecovery(what.as_ptr());
+    }
+}
+
 /// A value of a parameter, with its type.
 pub type Parameter = (pg_sys::Oid, pg_sys::Datum);
 
