@@ -2,6 +2,7 @@
 
 use linkage::model::values::{Conventions, FieldLayout, Kind, Reading, LEVELS, MISSING};
 use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
 
 /// Every kind as it is, and with each of its readings.
 fn layouts() -> Vec<FieldLayout> {
@@ -15,7 +16,7 @@ fn layouts() -> Vec<FieldLayout> {
         (Kind::Name, "double_metaphone"),
         (Kind::Name, "cologne"),
     ];
-    let plain = Kind::ALL.map(|kind| FieldLayout::new(kind, 12).unwrap());
+    let plain = Kind::OF_THINGS.map(|kind| FieldLayout::new(kind, 12).unwrap());
     let read = read.map(|(kind, name)| {
         let reading = Reading::of_name(kind, name).unwrap();
         FieldLayout::new(kind, 12)
@@ -42,26 +43,49 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Signatures of ten bits, of which few or none may be set.
+fn signature() -> impl Strategy<Value = String> {
+    (0..1024_u16).prop_map(|bits| format!("(2,5,3):{:02x}{:02x}", bits & 0xff, bits >> 8))
+}
+
+/// What holds for two values of any field.
+fn alike_either_way(layout: &FieldLayout, a: &str, b: &str) -> Result<(), TestCaseError> {
+    let (x, y) = (value(layout, a), value(layout, b));
+    let level = layout.level(&x, &y);
+    prop_assert_eq!(level, layout.level(&y, &x), "{:?}", layout);
+    prop_assert!(usize::from(level) < LEVELS);
+    let (normal_a, normal_b) = (layout.normal(a).unwrap(), layout.normal(b).unwrap());
+    let is_missing = usize::from(level) == MISSING;
+    prop_assert_eq!(is_missing, normal_a.is_empty() || normal_b.is_empty());
+    // what stands in a model for a value is equal where the values are
+    prop_assert_eq!(
+        FieldLayout::identity_of(&x),
+        FieldLayout::identity(&normal_a)
+    );
+    if normal_a == normal_b && !is_missing {
+        prop_assert_eq!(level, 0);
+    }
+    if layout.sketch(a).unwrap() != layout.sketch(b).unwrap() {
+        prop_assert_ne!(normal_a, normal_b);
+    }
+    Ok(())
+}
+
 proptest! {
     #[test]
     fn values_are_compared_alike_either_way(a in text(), b in text()) {
         for layout in layouts() {
-            let (x, y) = (value(&layout, &a), value(&layout, &b));
-            let level = layout.level(&x, &y);
-            prop_assert_eq!(level, layout.level(&y, &x), "{:?}", layout);
-            prop_assert!(usize::from(level) < LEVELS);
-            let (normal_a, normal_b) = (layout.normal(&a).unwrap(), layout.normal(&b).unwrap());
-            let is_missing = usize::from(level) == MISSING;
-            prop_assert_eq!(is_missing, normal_a.is_empty() || normal_b.is_empty());
-            // what stands in a model for a value is equal where the values are
-            prop_assert_eq!(FieldLayout::identity_of(&x), FieldLayout::identity(&normal_a));
-            if normal_a == normal_b && !is_missing {
-                prop_assert_eq!(level, 0);
-            }
-            if layout.sketch(&a).unwrap() != layout.sketch(&b).unwrap() {
-                prop_assert_ne!(normal_a, normal_b);
-            }
+            alike_either_way(&layout, &a, &b)?;
         }
+    }
+
+    #[test]
+    fn signatures_are_compared_alike_either_way(a in signature(), b in signature()) {
+        let reading = Reading::of_name(Kind::Signature, "(2,5,3)").unwrap();
+        let layout = FieldLayout::new(Kind::Signature, 0).unwrap().with_reading(Some(reading));
+        alike_either_way(&layout, &a, &b)?;
+        prop_assert!(layout.normal("(2,7,3):0000").is_err());
+        prop_assert!(layout.normal("Erika").is_err());
     }
 
     #[test]
