@@ -74,18 +74,21 @@ impl Reference {
         reference
     }
 
-    fn tokenise(&mut self) {
-        let mut having: HashMap<Token, Vec<usize>> = HashMap::new();
-        let mut of_values: Vec<Vec<Vec<usize>>> = self
-            .values
-            .iter()
-            .map(|values| vec![Vec::new(); values.len()])
-            .collect();
+    /// By field and value, the records that have it.
+    fn records_by_value(&self) -> Vec<Vec<Vec<usize>>> {
+        let none = |values: &Vec<_>| vec![Vec::new(); values.len()];
+        let mut having: Vec<Vec<Vec<usize>>> = self.values.iter().map(none).collect();
         for (n, record) in self.records.iter().enumerate() {
             for (field, value) in record.iter().enumerate() {
-                of_values[field][*value as usize].push(n);
+                having[field][*value as usize].push(n);
             }
         }
+        having
+    }
+
+    fn tokenise(&mut self) {
+        let mut having: HashMap<Token, Vec<usize>> = HashMap::new();
+        let of_values = self.records_by_value();
         for (field, values) in self.values.iter().enumerate() {
             for (value, records) in values.iter().zip(&of_values[field]) {
                 for token in bigrams(value) {
@@ -153,16 +156,7 @@ impl Reference {
 
     /// Values that a share of the records have, with field and number, the commonest ones first, and these records.
     pub(crate) fn common_values(&self, share: f64) -> Vec<(usize, usize, RecordSet)> {
-        let mut having: Vec<Vec<Vec<usize>>> = self
-            .values
-            .iter()
-            .map(|values| vec![Vec::new(); values.len()])
-            .collect();
-        for (n, record) in self.records.iter().enumerate() {
-            for (field, value) in record.iter().enumerate() {
-                having[field][*value as usize].push(n);
-            }
-        }
+        let having = self.records_by_value();
         let mut values: Vec<(usize, usize, Vec<usize>)> = Vec::new();
         for (field, having) in having.into_iter().enumerate() {
             let of_field = having
