@@ -4,6 +4,7 @@
 use super::rows::{Geometry, RowPage};
 use signature::bits::{intersect_words, scan, PackedScan};
 use signature::similarity::{LeastCommon, Measure, Popcounts};
+use std::ops::RangeInclusive;
 
 /// A signature and the similarity from which rows are found.
 #[derive(Clone, Debug)]
@@ -125,6 +126,13 @@ impl Query {
         self.popcount + popcount - 2 * self.limits[popcount as usize]
     }
 
+    /// The greatest [`radius`](Query::radius) of these popcounts, of those that can reach the threshold.
+    pub fn greatest_radius(&self, popcounts: RangeInclusive<u32>) -> Option<u32> {
+        let (lo, hi) = self.window;
+        let can = *popcounts.start().max(&lo)..=*popcounts.end().min(&hi);
+        can.map(|popcount| self.radius(popcount)).max()
+    }
+
     /// The common bits of a row that reaches the threshold.
     #[inline]
     pub fn hit(&self, words: &[u64], popcount: u32) -> Option<u32> {
@@ -173,18 +181,6 @@ impl Query {
     pub fn scan_words(&self, words: &[u64], popcounts: &[u32], mut hit: impl FnMut(usize, u32)) {
         if let Some(rows) = self.packed(words, popcounts) {
             scan(&rows, &mut hit);
-        }
-    }
-
-    /// The same for rows whose words are interleaved, if `interleaved` says so.
-    pub fn scan_block(
-        &self,
-        (words, interleaved): (&[u64], bool),
-        popcounts: &[u32],
-        mut hit: impl FnMut(usize, u32),
-    ) {
-        if let Some(rows) = self.packed(words, popcounts) {
-            scan(&rows.interleaved(interleaved), &mut hit);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a join keeps between one batch and the next.
 
 use super::batch::{keep, sort_candidates, Batch, BatchRow, Candidate};
+use super::block::{RowBlock, BLOCK};
 use super::table::{Folds, TableProbe};
 use crate::budget::{step, Greedy};
 use crate::costs::{Costs, JOIN_TABLE_ROW};
@@ -8,8 +9,6 @@ use crate::query::Query;
 use crate::segment::Segment;
 use crate::Pages;
 use base::Result;
-use signature::bits::interleave;
-use std::ops::Range;
 use std::time::{Duration, Instant};
 
 /// Searches one segment for many rows at a time. Where many rows are, their values are looked up in tables that
@@ -144,9 +143,6 @@ impl Joiner<'_> {
 
 // Comparing rows with each other: candidates one by one, or whole blocks.
 
-/// Words of rows that are compared with one row after the other: they stay in the processor's cache.
-const BLOCK_WORDS: usize = 1 << 14;
-
 /// Candidates that are looked at before what is found is passed on.
 const VERIFIED: usize = 1 << 10;
 
@@ -172,11 +168,17 @@ impl Joiner<'_> {
         };
         let geometry = self.segment.geometry;
         let capacity = geometry.capacity as u32;
-        let at_once = (BLOCK_WORDS / (geometry.capacity * geometry.stride)).max(1) as u32;
+        let at_once = (BLOCK / geometry.capacity).max(1) as u32;
+        let mut width = None;
         for first in (from / capacity..to.div_ceil(capacity)).step_by(at_once as usize) {
             let numbers = first..(first + at_once).min(to.div_ceil(capacity));
             self.block.read(self.segment, numbers, pages)?;
             let base = first * capacity;
+            let width = *width.get_or_insert_with(|| {
+                let sample = (0..batch.len()).filter(weak);
+                self.block.width_for(&mut self.query, batch, sample)
+            });
+            self.block.fold(geometry.stride, width)?;
             for i in (0..batch.len()).filter(weak) {
                 let asked = &batch.rows[i];
                 let end = asked.rows.end.min(base + self.block.popcounts.len() as u32);
@@ -185,9 +187,9 @@ impl Joiner<'_> {
                     continue;
                 }
                 self.query.replace(batch.words(i), asked.popcount);
-                let (query, block) = (&self.query, &self.block);
+                let query = &self.query;
                 let rows = (start - base) as usize..(end - base) as usize;
-                block.scan(query, rows, |k, common| {
+                self.block.scan(query, rows, |block, k, common| {
                     let similarity = query.similarity(block.popcounts[k], common);
                     let row = base + k as u32;
                     batch.each_twin(i, row, |i| hit(i, block.tids[k], similarity));
@@ -255,68 +257,6 @@ impl Joiner<'_> {
             (this.value(words) ^ this.value(other)).count_ones() as i32 <= radius.into()
         });
         near == Some(chunk)
-    }
-}
-
-// Rows of some neighbouring pages, copied so that they are side by side in memory.
-
-/// Some rows of a segment, side by side.
-#[derive(Default)]
-pub(super) struct RowBlock {
-    pub(super) words: Vec<u64>,
-    pub(super) popcounts: Vec<u32>,
-    pub(super) tids: Vec<u64>,
-    /// Whether the words are interleaved: see `signature::bits::interleave`.
-    pub(super) interleaved: bool,
-}
-
-/// Rows whose words are interleaved.
-const INTERLEAVED: usize = 8;
-
-impl RowBlock {
-    /// Errors: a damaged page; out of memory.
-    pub(super) fn read(
-        &mut self,
-        segment: &Segment,
-        numbers: Range<u32>,
-        pages: &mut impl Pages,
-    ) -> Result<()> {
-        self.words.clear();
-        self.popcounts.clear();
-        self.tids.clear();
-        for number in numbers {
-            let page = segment.row_page(number, pages.page(number)?)?;
-            segment.check_popcounts(number, &page, 0, page.len())?;
-            self.words.extend_from_slice(page.words(0, page.len()));
-            self.popcounts.extend_from_slice(page.popcounts());
-            self.tids.extend((0..page.len()).map(|i| page.tid(i)));
-        }
-        pages.release();
-        self.interleaved = interleave(&mut self.words, segment.geometry.stride);
-        Ok(())
-    }
-
-    /// Calls `hit` with number and common bits of the rows of a range that a query finds.
-    pub(super) fn scan(&self, query: &Query, rows: Range<usize>, mut hit: impl FnMut(usize, u32)) {
-        // Interleaved rows are scanned from the first of eight on.
-        let from = match self.interleaved {
-            true => rows.start / INTERLEAVED * INTERLEAVED,
-            false => rows.start,
-        };
-        let to = match self.interleaved {
-            true => rows
-                .end
-                .next_multiple_of(INTERLEAVED)
-                .min(self.popcounts.len()),
-            false => rows.end,
-        };
-        let stride = query.words().len();
-        let words = (&self.words[from * stride..to * stride], self.interleaved);
-        query.scan_block(words, &self.popcounts[from..to], |k, common| {
-            if rows.contains(&(from + k)) {
-                hit(from + k, common);
-            }
-        });
     }
 }
 

@@ -12,6 +12,7 @@
 //! ns, which is 80 in the posting pages. Where they are few, they are looked up in these, value by value.
 
 mod batch;
+mod block;
 mod few;
 mod joiner;
 mod probe;

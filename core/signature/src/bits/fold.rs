@@ -14,10 +14,18 @@ pub type Fold = [u64; 2];
 #[inline]
 pub fn fold(words: &[u64]) -> Fold {
     let mut fold = [0; 2];
-    for (i, &word) in words.iter().enumerate() {
-        fold[i % 2] ^= word;
-    }
+    fold_into(&mut fold, words);
     fold
+}
+
+/// Folds a row to as many words as `fold` has, which are 0.
+#[inline]
+pub fn fold_into(fold: &mut [u64], words: &[u64]) {
+    for some in words.chunks(fold.len()) {
+        for (fold, word) in fold.iter_mut().zip(some) {
+            *fold ^= word;
+        }
+    }
 }
 
 /// Compares with rows from number `first` on, of which it has the folds.

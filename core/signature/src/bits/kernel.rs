@@ -1,6 +1,7 @@
 //! Counting the bits that two equally long byte strings have in common, in one way for each instruction set. All
 //! give the same numbers.
 
+use super::columns::near_rows;
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 use std::ops::RangeInclusive;
@@ -12,6 +13,10 @@ type IntersectFn = unsafe fn(*const u8, *const u8, usize) -> u32;
 /// Calls the function with number and common bits of every row that reaches its limit.
 type ScanFn = unsafe fn(&PackedScan<'_>, &mut dyn FnMut(usize, u32));
 
+/// Calls the function with the number of every row of which no more bits of the fold differ than the limit says. The
+/// folds lie by columns, eight rows at a time.
+type NearFn = unsafe fn(&[u64], &[u64], u32, &mut dyn FnMut(usize));
+
 /// One way to count, for one instruction set.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
@@ -19,8 +24,7 @@ pub struct Kernel {
     pub name: &'static str,
     intersect: IntersectFn,
     scan: ScanFn,
-    /// Scans rows whose words are interleaved, where that is quicker.
-    scan_interleaved: Option<ScanFn>,
+    near: NearFn,
 }
 
 impl Kernel {
@@ -31,42 +35,14 @@ impl Kernel {
         name: &'static str,
         intersect: IntersectFn,
         scan: ScanFn,
+        near: NearFn,
     ) -> Kernel {
         Kernel {
             name,
             intersect,
             scan,
-            scan_interleaved: None,
+            near,
         }
-    }
-
-    /// The same kernel, which scans interleaved rows by this function.
-    ///
-    /// # Safety
-    /// As of [`Kernel::new`].
-    pub(super) const unsafe fn interleaving(self, scan: ScanFn) -> Kernel {
-        Kernel {
-            scan_interleaved: Some(scan),
-            ..self
-        }
-    }
-
-    /// Has eight rows each lie by columns: word 0 of each of them, then word 1, and so on; what is left behind the last
-    /// eight stays as it is. Returns whether it has done so, which it does where that is quicker to scan.
-    pub fn interleave(&self, words: &mut [u64], width: usize) -> bool {
-        if self.scan_interleaved.is_none() || width < LEAST_INTERLEAVED {
-            return false;
-        }
-        let mut eight = vec![0; EIGHT * width];
-        for rows in words.chunks_exact_mut(EIGHT * width) {
-            for (r, row) in rows.chunks_exact(width).enumerate() {
-                for (w, &word) in row.iter().enumerate() {
-                    eight[EIGHT * w + r] = word;
-                }
-            }
-            rows.copy_from_slice(&eight);
-        }
-        true
     }
 
     /// Bits set in both.
@@ -89,13 +65,16 @@ impl Kernel {
 
     /// Calls `hit` with number and common bits of every row that reaches its limit.
     pub fn scan(&self, scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
-        let function = match (scan.interleaved, self.scan_interleaved) {
-            (true, Some(function)) => function,
-            (false, _) => self.scan,
-            (true, None) => panic!("kernel {} does not interleave", self.name),
-        };
         // SAFETY: the processor has the instructions, as the kernel's maker promised.
-        unsafe { function(scan, hit) }
+        unsafe { (self.scan)(scan, hit) }
+    }
+
+    /// Calls `is_near` with the number of each row whose fold differs from `fold` in `limit` bits at most. `columns` has the
+    /// folds by columns, eight rows at a time.
+    pub fn near(&self, columns: &[u64], fold: &[u64], limit: u32, is_near: &mut dyn FnMut(usize)) {
+        assert!(!fold.is_empty(), "a fold without words");
+        // SAFETY: the processor has the instructions, as the kernel's maker promised.
+        unsafe { (self.near)(columns, fold, limit, is_near) }
     }
 }
 
@@ -135,15 +114,13 @@ pub fn scan(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
     BEST.scan(scan, hit);
 }
 
-/// Rows that are interleaved.
+/// Rows whose folds lie by columns together.
 pub(super) const EIGHT: usize = 8;
 
-/// Words from which on it pays.
-const LEAST_INTERLEAVED: usize = 9;
-
-/// [`Kernel::interleave`] by the kernel that [`scan`] uses.
-pub fn interleave(words: &mut [u64], width: usize) -> bool {
-    BEST.interleave(words, width)
+/// [`Kernel::near`] by the best kernel.
+#[inline]
+pub(super) fn near(columns: &[u64], fold: &[u64], limit: u32, is_near: &mut dyn FnMut(usize)) {
+    BEST.near(columns, fold, limit, is_near);
 }
 
 // The kernel that runs on every processor, and what the others do with what is left over.
@@ -151,7 +128,7 @@ pub fn interleave(words: &mut [u64], width: usize) -> bool {
 /// Runs on every processor.
 fn portable() -> Kernel {
     // SAFETY: no special instructions; the functions read what they are told to.
-    unsafe { Kernel::new("portable", intersect_portable, scan_portable) }
+    unsafe { Kernel::new("portable", intersect_portable, scan_portable, near_rows) }
 }
 
 /// # Safety
@@ -275,8 +252,6 @@ pub struct PackedScan<'a> {
     pub(super) bound: (f32, f32),
     /// Least and greatest popcount of the rows that can be hits, where many rows have others.
     pub(super) window: Option<(u32, u32)>,
-    /// Whether [`Kernel::interleave`] has done so.
-    pub(super) interleaved: bool,
 }
 
 /// Rows whose popcounts are looked at before their bits are.
@@ -307,14 +282,7 @@ impl<'a> PackedScan<'a> {
             limits,
             bound,
             window: None,
-            interleaved: false,
         }
-    }
-
-    /// The same rows, which [`Kernel::interleave`] has interleaved: the first one is the first of eight.
-    pub fn interleaved(mut self, interleaved: bool) -> PackedScan<'a> {
-        self.interleaved = interleaved;
-        self
     }
 
     /// The same rows, many of which have popcounts that are not within `window`, least and greatest: no limit is for
@@ -495,12 +463,6 @@ mod scan_tests {
                     kernel.scan(&scan, &mut |i, common| found.push((i, common)));
                     prop_assert_eq!(&found, &plain, "{}", kernel.name);
                 }
-                let mut woven = words.clone();
-                let is_woven = kernel.interleave(&mut woven, width);
-                let scan = PackedScan::new(&woven, &popcounts, &query, &limits, bound).interleaved(is_woven);
-                let mut found = Vec::new();
-                kernel.scan(&scan, &mut |i, common| found.push((i, common)));
-                prop_assert_eq!(&found, &plain, "{} interleaved", kernel.name);
             }
         }
     }

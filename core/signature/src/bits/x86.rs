@@ -2,6 +2,7 @@
 
 use std::arch::x86_64::*;
 
+use super::columns::near_rows;
 use super::kernel::{intersect_bytes, scan_words, Kernel, PackedScan, EIGHT};
 
 /// Those of them that this processor has, the best last.
@@ -16,12 +17,9 @@ pub(super) fn kernels() -> impl Iterator<Item = Kernel> {
     // SAFETY: each is made only where the processor has its instructions; the functions read what they are told to.
     let (popcnt, avx2, avx512) = unsafe {
         (
-            popcnt.then(|| Kernel::new("popcnt", intersect_popcnt, scan_popcnt)),
-            avx2.then(|| Kernel::new("avx2", intersect_avx2, scan_avx2)),
-            avx512.then(|| {
-                Kernel::new("avx512", intersect_avx512, scan_avx512)
-                    .interleaving(scan_interleaved_avx512)
-            }),
+            popcnt.then(|| Kernel::new("popcnt", intersect_popcnt, scan_popcnt, near_popcnt)),
+            avx2.then(|| Kernel::new("avx2", intersect_avx2, scan_avx2, near_popcnt)),
+            avx512.then(|| Kernel::new("avx512", intersect_avx512, scan_avx512, near_avx512)),
         )
     };
     [popcnt, avx2, avx512].into_iter().flatten()
@@ -38,6 +36,11 @@ unsafe fn intersect_popcnt(a: *const u8, b: *const u8, n: usize) -> u32 {
 #[target_feature(enable = "popcnt")]
 fn scan_popcnt(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
     scan_words(scan, hit);
+}
+
+#[target_feature(enable = "popcnt")]
+fn near_popcnt(columns: &[u64], fold: &[u64], limit: u32, near: &mut dyn FnMut(usize)) {
+    near_rows(columns, fold, limit, near);
 }
 
 /// From here on the byte shuffle is quicker than popcnt.
@@ -141,49 +144,6 @@ fn scan_singly(scan: &PackedScan<'_>, first: usize, hit: &mut dyn FnMut(usize, u
         unsafe { intersect_avx512(a, b, 8 * row.len()) }
     };
     scan.rows(first, scan.query.len(), intersect, hit);
-}
-
-/// Eight rows at a time, whose words lie by columns, so that the sum of each row is in a lane. When half of the words are
-/// counted, rows that would not reach their limit though all of the query's other bits were common are done with.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vpopcntdq")]
-fn scan_interleaved_avx512(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
-    let width = scan.query.len();
-    let half = width / 2;
-    let slope = _mm256_set1_ps(scan.bound.0);
-    let offset = _mm256_set1_ps(scan.bound.1);
-    let behind: u32 = scan.query[half..]
-        .iter()
-        .map(|word| word.count_ones())
-        .sum();
-    let behind = _mm256_set1_ps(behind as f32);
-    let eights = scan.words.chunks_exact(EIGHT * width);
-    let counts = scan.popcounts.chunks_exact(EIGHT);
-    for (i, (rows, counts)) in eights.zip(counts).enumerate() {
-        let common = |w: usize| {
-            // SAFETY: `w` is below the width, so that there are eight words of the rows.
-            let words = unsafe { _mm512_loadu_si512(rows.as_ptr().add(EIGHT * w).cast()) };
-            let query = _mm512_set1_epi64(scan.query[w] as i64);
-            _mm512_popcnt_epi64(_mm512_and_si512(words, query))
-        };
-        // SAFETY: `popcounts` has the eight numbers that are read.
-        let counts8 = unsafe { _mm256_loadu_si256(counts.as_ptr().cast()) };
-        let least = _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(counts8), slope), offset);
-        let (mut sums, mut w) = (_mm512_setzero_si512(), 0);
-        while w < half {
-            sums = _mm512_add_epi64(sums, common(w));
-            w += 1;
-        }
-        let most = _mm256_add_ps(_mm256_cvtepi32_ps(_mm512_cvtepi64_epi32(sums)), behind);
-        if _mm256_movemask_ps(_mm256_cmp_ps(most, least, _CMP_GE_OQ)) == 0 {
-            continue;
-        }
-        while w < width {
-            sums = _mm512_add_epi64(sums, common(w));
-            w += 1;
-        }
-        report(scan, EIGHT * i, _mm512_cvtepi64_epi32(sums), least, hit);
-    }
-    scan_singly(scan, scan.popcounts.len() / EIGHT * EIGHT, hit);
 }
 
 /// Reports those of eight rows, from number `first` on, whose common bits reach the bound and the limit.
@@ -310,4 +270,57 @@ fn scan_eights<const B: usize>(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize,
     }
     let rest = scan.popcounts.len() / EIGHT * EIGHT;
     scan_singly(scan, rest, hit);
+}
+
+#[target_feature(enable = "avx512f,avx512vpopcntdq")]
+fn near_avx512(columns: &[u64], fold: &[u64], limit: u32, near: &mut dyn FnMut(usize)) {
+    // With a width that is known, the fold stays in registers.
+    match fold.len() {
+        1 => near_width::<1>(columns, fold, limit, near),
+        2 => near_width::<2>(columns, fold, limit, near),
+        3 => near_width::<3>(columns, fold, limit, near),
+        4 => near_width::<4>(columns, fold, limit, near),
+        5 => near_width::<5>(columns, fold, limit, near),
+        6 => near_width::<6>(columns, fold, limit, near),
+        7 => near_width::<7>(columns, fold, limit, near),
+        8 => near_width::<8>(columns, fold, limit, near),
+        9 => near_width::<9>(columns, fold, limit, near),
+        10 => near_width::<10>(columns, fold, limit, near),
+        11 => near_width::<11>(columns, fold, limit, near),
+        12 => near_width::<12>(columns, fold, limit, near),
+        _ => near_rows(columns, fold, limit, near),
+    }
+}
+
+/// Eight rows at a time, the sum of each of them in a lane.
+#[target_feature(enable = "avx512f,avx512vpopcntdq")]
+fn near_width<const W: usize>(
+    columns: &[u64],
+    fold: &[u64],
+    limit: u32,
+    near: &mut dyn FnMut(usize),
+) {
+    let mut own = [_mm512_setzero_si512(); W];
+    let mut w = 0;
+    while w < W {
+        own[w] = _mm512_set1_epi64(fold[w] as i64);
+        w += 1;
+    }
+    let limit = _mm512_set1_epi64(limit.into());
+    for (i, rows) in columns.chunks_exact(EIGHT * W).enumerate() {
+        let mut differ = _mm512_setzero_si512();
+        let mut w = 0;
+        while w < W {
+            // SAFETY: `w` is below the width, so that there are eight words of the rows.
+            let words = unsafe { _mm512_loadu_si512(rows.as_ptr().add(EIGHT * w).cast()) };
+            let count = _mm512_popcnt_epi64(_mm512_xor_si512(words, own[w]));
+            differ = _mm512_add_epi64(differ, count);
+            w += 1;
+        }
+        let mut are = _mm512_cmple_epu64_mask(differ, limit);
+        while are != 0 {
+            near(EIGHT * i + are.trailing_zeros() as usize);
+            are &= are - 1;
+        }
+    }
 }
