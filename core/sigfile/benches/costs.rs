@@ -11,8 +11,8 @@ use sigfile::costs::*;
 use sigfile::write::{Content, PageStore, Writer};
 use sigfile::{Geometry, Pages, Query, Segment, SignatureRow};
 use signature::bits::{
-    fold, intersect_words, ChunkColumn, ChunkProbe, ChunkTable, Fold, FoldFilter, ProbeSpace,
-    ROWS_AT_ONCE,
+    fold, fold_into, intersect_words, ChunkColumn, ChunkProbe, ChunkTable, Fold, FoldColumns,
+    FoldFilter, ProbeSpace, ROWS_AT_ONCE,
 };
 
 /// So few that their pages stay in the caches, as those of an index that is in use mostly do.
@@ -175,6 +175,29 @@ fn folded(random: &mut Random, rows: &[Vec<u64>]) -> [f64; 2] {
     [all, listed]
 }
 
+/// A row of a block that is compared by a fold of so many words.
+fn in_blocks(rows: &[Vec<u64>], width: usize) -> f64 {
+    const BLOCK: usize = 512;
+    let block = |rows: &[Vec<u64>]| {
+        let mut folds = FoldColumns::default();
+        let stride = rows[0].len();
+        folds.take(&rows.concat(), stride, width).unwrap();
+        folds
+    };
+    let folds = block(&rows[..BLOCK]);
+    let mut asked = vec![vec![0; width]; ROWS / BLOCK];
+    for (fold, row) in asked.iter_mut().zip(&rows[BLOCK..]) {
+        fold_into(fold, row);
+    }
+    time(asked.len() * BLOCK, || {
+        for fold in &asked {
+            folds.near(fold, 0..BLOCK, 8, |i| {
+                black_box(i);
+            });
+        }
+    })
+}
+
 /// The steps of a search for many rows, in the order of the table.
 fn many(rows: &[Vec<u64>]) -> [f64; 6] {
     const WIDTH: usize = 25;
@@ -240,11 +263,15 @@ fn main() {
     let random = &mut Random(42);
     let (wide_segment, mut pages, rows) = segment(random, 1024);
     let wide = scanning(&wide_segment, &mut pages, &rows);
+    // Half of what there is tells wide rows apart, and narrow ones take all.
+    let wide_block = in_blocks(&rows, wide_segment.geometry.stride / 2);
     let stride = wide_segment.geometry.stride;
     let (segment, mut pages, rows) = segment(random, BITS);
     let narrow = scanning(&segment, &mut pages, &rows);
+    let narrow_block = in_blocks(&rows, segment.geometry.stride);
     let words = (stride - segment.geometry.stride) as f64;
     let scan_word = (wide - narrow) / words;
+    let block_word = (wide_block - narrow_block) / words;
     let [probe, candidate] = searching(random, &segment, &mut pages, &rows);
     let [fold_row, fold_candidate] = folded(random, &rows);
     let [table, list, take, filter, look_up, compare] = many(&rows);
@@ -264,6 +291,16 @@ fn main() {
         ),
         ("JOIN.scan_row", JOIN.scan_row, fold_row),
         ("JOIN.candidate", JOIN.candidate, fold_candidate),
+        (
+            "JOIN_UNFOLDED.scan_word",
+            JOIN_UNFOLDED.scan_word,
+            block_word,
+        ),
+        (
+            "JOIN_UNFOLDED.scan_row",
+            JOIN_UNFOLDED.scan_row,
+            narrow_block - block_word * segment.geometry.stride as f64,
+        ),
         ("MANY_TABLE", MANY_TABLE, table),
         ("MANY_LIST", MANY_LIST, list),
         ("MANY_TAKE", MANY_TAKE, take),
@@ -287,7 +324,7 @@ fn main() {
         unit.unwrap_or(f64::NAN)
     );
     println!(
-        "{:<18} {:>10} {:>10}  here, in proportion to the unit",
+        "{:<24} {:>10} {:>10}  here, in proportion to the unit",
         "cost", "table", "here"
     );
     // What a machine is slower by in all is no deviation.
@@ -302,7 +339,7 @@ fn main() {
         } else {
             ""
         };
-        println!("{name:<18} {value:>10.4} {time:>10.4}  {ratio:.2}{says}");
+        println!("{name:<24} {value:>10.4} {time:>10.4}  {ratio:.2}{says}");
     }
     println!("Not measured by themselves: the other costs of joins, of searches for new records, and of profiles.");
 }

@@ -49,12 +49,12 @@ pub const JOIN_IN_TABLES: Costs = Costs {
     ..JOIN
 };
 
-/// A join where folds tell little apart, so that rows are compared themselves.
+/// A join where the folds that are kept tell little apart, so that blocks of rows are folded to as many words as it takes.
 pub const JOIN_UNFOLDED: Costs = Costs {
     probe: 80.0,
     candidate: 60.0,
-    scan_word: 0.12,
-    scan_row: 0.3,
+    scan_word: 0.025,
+    scan_row: 0.15,
 };
 
 /// The same where values are looked up in tables in memory.

@@ -51,7 +51,8 @@ impl RowBlock {
         &self.words[i * stride..(i + 1) * stride]
     }
 
-    /// How wide folds should be for these rows of the batch, as a sample says; none if rows are better compared as they are.
+    /// How wide folds should be where these rows of the batch are searched for among rows like these, as a sample says; none
+    /// if rows are better compared as they are.
     pub(super) fn width_for(
         &self,
         query: &mut Query,

@@ -169,16 +169,17 @@ impl Joiner<'_> {
         let geometry = self.segment.geometry;
         let capacity = geometry.capacity as u32;
         let at_once = (BLOCK / geometry.capacity).max(1) as u32;
-        let mut width = None;
-        for first in (from / capacity..to.div_ceil(capacity)).step_by(at_once as usize) {
-            let numbers = first..(first + at_once).min(to.div_ceil(capacity));
-            self.block.read(self.segment, numbers, pages)?;
-            let base = first * capacity;
-            let width = *width.get_or_insert_with(|| {
-                let sample = (0..batch.len()).filter(weak);
-                self.block.width_for(&mut self.query, batch, sample)
-            });
+        let numbers = from / capacity..to.div_ceil(capacity);
+        let block = |first: u32| first..(first + at_once).min(numbers.end);
+        // Rows in the middle have as many bits as most.
+        let middle = numbers.start + numbers.len() as u32 / 2;
+        self.block.read(self.segment, block(middle), pages)?;
+        let sample = (0..batch.len()).filter(weak);
+        let width = self.block.width_for(&mut self.query, batch, sample);
+        for first in numbers.clone().step_by(at_once as usize) {
+            self.block.read(self.segment, block(first), pages)?;
             self.block.fold(geometry.stride, width)?;
+            let base = first * capacity;
             for i in (0..batch.len()).filter(weak) {
                 let asked = &batch.rows[i];
                 let end = asked.rows.end.min(base + self.block.popcounts.len() as u32);

@@ -5,15 +5,23 @@
 use std::ops::Range;
 
 use super::fold::fold_into;
-use super::kernel::{near, EIGHT};
+use super::kernel::near;
 use base::memory::reserve;
 use base::Result;
+
+/// Rows whose words lie together.
+pub(super) const EIGHT: usize = 8;
+
+/// A word of each of eight rows, aligned to what a processor reads at once.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Eight([u64; EIGHT]);
 
 /// Folds of rows that are side by side.
 #[derive(Clone, Debug, Default)]
 pub struct FoldColumns {
     width: usize,
-    words: Vec<u64>,
+    words: Vec<Eight>,
 }
 
 impl FoldColumns {
@@ -21,17 +29,16 @@ impl FoldColumns {
     ///
     /// Errors: out of memory.
     pub fn take(&mut self, rows: &[u64], stride: usize, width: usize) -> Result<()> {
-        let size = (rows.len() / stride).next_multiple_of(EIGHT) * width;
+        let size = (rows.len() / stride).div_ceil(EIGHT) * width;
         self.width = width;
         self.words.clear();
         reserve(&mut self.words, size)?;
-        self.words.resize(size, 0);
+        self.words.resize(size, Eight::default());
         for (i, row) in rows.chunks_exact(stride).enumerate() {
-            let columns = &mut self.words[i / EIGHT * EIGHT * width + i % EIGHT..];
-            // The columns are no slice, so that `fold_into` does not fit.
+            let fold = &mut self.words[i / EIGHT * width..][..width];
             for some in row.chunks(width) {
-                for (w, word) in some.iter().enumerate() {
-                    columns[EIGHT * w] ^= word;
+                for (eight, word) in fold.iter_mut().zip(some) {
+                    eight.0[i % EIGHT] ^= word;
                 }
             }
         }
@@ -47,41 +54,52 @@ impl FoldColumns {
         limit: u32,
         mut is_near: impl FnMut(usize),
     ) {
+        /// Eights that are compared before the rows that are near are told.
+        const AT_ONCE: usize = 64;
         assert_eq!(fold.len(), self.width, "folds of different width");
-        // The first of eight; the numbers that are told count from there.
-        let first = rows.start / EIGHT * EIGHT;
-        let columns =
-            &self.words[first * self.width..rows.end.next_multiple_of(EIGHT) * self.width];
-        near(columns, fold, limit, &mut |i| {
-            if rows.contains(&(first + i)) {
-                is_near(first + i);
+        let eights = rows.start / EIGHT..rows.end.div_ceil(EIGHT);
+        for first in eights.clone().step_by(AT_ONCE) {
+            let some = first..eights.end.min(first + AT_ONCE);
+            let mut bits = [0; AT_ONCE];
+            let words = &self.words[some.start * self.width..some.end * self.width];
+            near(words, fold, limit, &mut bits[..some.len()]);
+            // Few are near, so that the bits of 64 rows are looked at together.
+            for (i, bytes) in bits.as_chunks::<8>().0.iter().enumerate() {
+                let mut bits = u64::from_le_bytes(*bytes);
+                while bits != 0 {
+                    let row = EIGHT * (first + 8 * i) + bits.trailing_zeros() as usize;
+                    bits &= bits - 1;
+                    if rows.contains(&row) {
+                        is_near(row);
+                    }
+                }
             }
-        });
+        }
     }
 }
 
-/// Compares eight rows after another, without special instructions; compiled once for each instruction set that calls it.
+/// Compares without special instructions; compiled once for each instruction set that calls it.
 #[inline(always)]
-pub(super) fn near_rows(columns: &[u64], fold: &[u64], limit: u32, is_near: &mut dyn FnMut(usize)) {
-    // The loops are loops, and no iterators: what an iterator calls would be compiled without the caller's instructions.
-    for (i, rows) in columns.chunks_exact(EIGHT * fold.len()).enumerate() {
+pub(super) fn near_rows(columns: &[Eight], fold: &[u64], limit: u32, near: &mut [u8]) {
+    // The inner loops are loops, and no iterators: what an iterator calls would be compiled without the caller's
+    // instructions.
+    for (rows, near) in columns.chunks_exact(fold.len()).zip(near) {
         let mut differ = [0; EIGHT];
         let mut w = 0;
         while w < fold.len() {
             let mut r = 0;
             while r < EIGHT {
-                differ[r] += (rows[EIGHT * w + r] ^ fold[w]).count_ones();
+                differ[r] += (rows[w].0[r] ^ fold[w]).count_ones();
                 r += 1;
             }
             w += 1;
         }
-        let mut r = 0;
+        let (mut bits, mut r) = (0, 0);
         while r < EIGHT {
-            if differ[r] <= limit {
-                is_near(EIGHT * i + r);
-            }
+            bits |= u8::from(differ[r] <= limit) << r;
             r += 1;
         }
+        *near = bits;
     }
 }
 
@@ -166,9 +184,10 @@ mod tests {
             columns.near(&fold, from..rows.len(), limit, |i| found.push(i));
             prop_assert_eq!(&found, &expected);
             for kernel in kernels() {
-                let mut found = vec![];
-                kernel.near(&columns.words, &fold, limit, &mut |i| found.push(i));
-                found.retain(|i| (from..rows.len()).contains(i));
+                let mut bits = vec![0; rows.len().div_ceil(EIGHT)];
+                kernel.near(&columns.words, &fold, limit, &mut bits);
+                let is_near = |i: &usize| bits[i / EIGHT] >> (i % EIGHT) & 1 == 1;
+                let found: Vec<usize> = (from..rows.len()).filter(is_near).collect();
                 prop_assert_eq!(&found, &expected, "{}", kernel.name);
             }
             for i in (from..rows.len()).filter(|&i| differ(&rows[i], &query) <= limit) {

@@ -1,7 +1,7 @@
 //! Counting the bits that two equally long byte strings have in common, in one way for each instruction set. All
 //! give the same numbers.
 
-use super::columns::near_rows;
+use super::columns::{near_rows, Eight};
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 use std::ops::RangeInclusive;
@@ -13,9 +13,8 @@ type IntersectFn = unsafe fn(*const u8, *const u8, usize) -> u32;
 /// Calls the function with number and common bits of every row that reaches its limit.
 type ScanFn = unsafe fn(&PackedScan<'_>, &mut dyn FnMut(usize, u32));
 
-/// Calls the function with the number of every row of which no more bits of the fold differ than the limit says. The
-/// folds lie by columns, eight rows at a time.
-type NearFn = unsafe fn(&[u64], &[u64], u32, &mut dyn FnMut(usize));
+/// Writes for each eight rows, by columns, a bit each: whether no more bits of the fold differ than the limit says.
+type NearFn = unsafe fn(&[Eight], &[u64], u32, &mut [u8]);
 
 /// One way to count, for one instruction set.
 #[derive(Clone, Copy, Debug)]
@@ -69,12 +68,15 @@ impl Kernel {
         unsafe { (self.scan)(scan, hit) }
     }
 
-    /// Calls `is_near` with the number of each row whose fold differs from `fold` in `limit` bits at most. `columns` has the
-    /// folds by columns, eight rows at a time.
-    pub fn near(&self, columns: &[u64], fold: &[u64], limit: u32, is_near: &mut dyn FnMut(usize)) {
-        assert!(!fold.is_empty(), "a fold without words");
+    /// Writes for each eight rows a bit each, the first row's the lowest: whether its fold differs from `fold` in `limit`
+    /// bits at most.
+    ///
+    /// # Panics
+    /// If there are not as many eights of words as `fold` has for each of `near`.
+    pub(super) fn near(&self, columns: &[Eight], fold: &[u64], limit: u32, near: &mut [u8]) {
+        assert_eq!(columns.len(), near.len() * fold.len(), "eights by columns");
         // SAFETY: the processor has the instructions, as the kernel's maker promised.
-        unsafe { (self.near)(columns, fold, limit, is_near) }
+        unsafe { (self.near)(columns, fold, limit, near) }
     }
 }
 
@@ -114,13 +116,10 @@ pub fn scan(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
     BEST.scan(scan, hit);
 }
 
-/// Rows whose folds lie by columns together.
-pub(super) const EIGHT: usize = 8;
-
 /// [`Kernel::near`] by the best kernel.
 #[inline]
-pub(super) fn near(columns: &[u64], fold: &[u64], limit: u32, is_near: &mut dyn FnMut(usize)) {
-    BEST.near(columns, fold, limit, is_near);
+pub(super) fn near(columns: &[Eight], fold: &[u64], limit: u32, near: &mut [u8]) {
+    BEST.near(columns, fold, limit, near);
 }
 
 // The kernel that runs on every processor, and what the others do with what is left over.

@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::columns::near_rows;
-use super::kernel::{intersect_bytes, scan_words, Kernel, PackedScan, EIGHT};
+use super::columns::{near_rows, Eight, EIGHT};
+use super::kernel::{intersect_bytes, scan_words, Kernel, PackedScan};
 
 /// Those of them that this processor has, the best last.
 pub(super) fn kernels() -> impl Iterator<Item = Kernel> {
@@ -39,7 +39,7 @@ fn scan_popcnt(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize, u32)) {
 }
 
 #[target_feature(enable = "popcnt")]
-fn near_popcnt(columns: &[u64], fold: &[u64], limit: u32, near: &mut dyn FnMut(usize)) {
+fn near_popcnt(columns: &[Eight], fold: &[u64], limit: u32, near: &mut [u8]) {
     near_rows(columns, fold, limit, near);
 }
 
@@ -273,7 +273,7 @@ fn scan_eights<const B: usize>(scan: &PackedScan<'_>, hit: &mut dyn FnMut(usize,
 }
 
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-fn near_avx512(columns: &[u64], fold: &[u64], limit: u32, near: &mut dyn FnMut(usize)) {
+fn near_avx512(columns: &[Eight], fold: &[u64], limit: u32, near: &mut [u8]) {
     // With a width that is known, the fold stays in registers.
     match fold.len() {
         1 => near_width::<1>(columns, fold, limit, near),
@@ -292,14 +292,9 @@ fn near_avx512(columns: &[u64], fold: &[u64], limit: u32, near: &mut dyn FnMut(u
     }
 }
 
-/// Eight rows at a time, the sum of each of them in a lane.
+/// The sum of each of eight rows is in a lane.
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-fn near_width<const W: usize>(
-    columns: &[u64],
-    fold: &[u64],
-    limit: u32,
-    near: &mut dyn FnMut(usize),
-) {
+fn near_width<const W: usize>(columns: &[Eight], fold: &[u64], limit: u32, near: &mut [u8]) {
     let mut own = [_mm512_setzero_si512(); W];
     let mut w = 0;
     while w < W {
@@ -307,20 +302,16 @@ fn near_width<const W: usize>(
         w += 1;
     }
     let limit = _mm512_set1_epi64(limit.into());
-    for (i, rows) in columns.chunks_exact(EIGHT * W).enumerate() {
+    for (rows, near) in columns.chunks_exact(W).zip(near) {
         let mut differ = _mm512_setzero_si512();
         let mut w = 0;
         while w < W {
-            // SAFETY: `w` is below the width, so that there are eight words of the rows.
-            let words = unsafe { _mm512_loadu_si512(rows.as_ptr().add(EIGHT * w).cast()) };
+            // SAFETY: the eight words are where they are read.
+            let words = unsafe { _mm512_load_si512((&raw const rows[w]).cast()) };
             let count = _mm512_popcnt_epi64(_mm512_xor_si512(words, own[w]));
             differ = _mm512_add_epi64(differ, count);
             w += 1;
         }
-        let mut are = _mm512_cmple_epu64_mask(differ, limit);
-        while are != 0 {
-            near(EIGHT * i + are.trailing_zeros() as usize);
-            are &= are - 1;
-        }
+        *near = _mm512_cmple_epu64_mask(differ, limit);
     }
 }
