@@ -10,6 +10,10 @@
 //! own that no row has. So where rows are many, the chunk's values of all rows that they can be similar to are put into
 //! a table in memory, with a filter in front that fits into the processor's cache. Then a value that no row has costs 2
 //! ns, which is 80 in the posting pages. Where they are few, they are looked up in these, value by value.
+//!
+//! Where so many bits may differ that folds of 128 bits tell little apart, as of long signatures half of whose bits are set,
+//! each row of the batch is compared with all others, block by block: these are folded anew, to as many words as a sample of
+//! pairs asks for.
 
 mod batch;
 mod block;
