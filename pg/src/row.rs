@@ -2,6 +2,7 @@
 //! which one is.
 
 use std::cell::RefCell;
+use std::ffi::CStr;
 use std::ops::Deref;
 
 use pgrx::{pg_sys, PgMemoryContexts};
@@ -58,14 +59,26 @@ impl Row {
         unsafe { (*self.table).rd_id }
     }
 
-    /// The row as a value of its table's type, with NULL for columns that were dropped.
-    pub fn composite(&self) -> pg_sys::Datum {
+    /// Its table's columns, but for those that were dropped.
+    pub fn columns(&self) -> impl Iterator<Item = &pg_sys::FormData_pg_attribute> {
+        // SAFETY: an open table has a descriptor, with as many columns as it says.
+        let all = unsafe {
+            let columns = (*self.table).rd_att;
+            (0..(*columns).natts).map(move |i| &*ffi::attribute(columns, i))
+        };
+        all.filter(|column| !column.attisdropped)
+    }
+
+    /// The row as a value of its table's type, with NULL for columns that were dropped, or whose names are not `wanted`: the
+    /// values of these are not looked at, however long they are.
+    pub fn composite(&self, wanted: impl Fn(&CStr) -> bool) -> pg_sys::Datum {
         // SAFETY: the table is open, and has a descriptor. There are as many values as columns, of their types.
         unsafe {
             let columns = (*self.table).rd_att;
-            let value = |i: i32| match (*ffi::attribute(columns, i)).attisdropped {
-                true => None,
-                false => self.get(i as i16 + 1),
+            let value = |i: i32| {
+                let column = &*ffi::attribute(columns, i);
+                let is_wanted = !column.attisdropped && wanted(name_of(column));
+                is_wanted.then(|| self.get(i as i16 + 1)).flatten()
             };
             let values: Vec<Option<pg_sys::Datum>> = (0..(*columns).natts).map(value).collect();
             let or_null = |value: &Option<pg_sys::Datum>| value.unwrap_or(pg_sys::Datum::null());
@@ -154,6 +167,12 @@ impl Row {
             })
         }
     }
+}
+
+/// The name of a column.
+pub fn name_of(column: &pg_sys::FormData_pg_attribute) -> &CStr {
+    // SAFETY: names end with a zero byte.
+    unsafe { CStr::from_ptr(column.attname.data.as_ptr()) }
 }
 
 /// A slot of a table, and the row that is fetched into it.

@@ -16,7 +16,8 @@ use pg::values::text::Text;
 use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry, sql};
 use pgrx::PgSqlErrorCode::{
-    ERRCODE_DATATYPE_MISMATCH, ERRCODE_UNDEFINED_COLUMN, ERRCODE_WRONG_OBJECT_TYPE,
+    ERRCODE_DATATYPE_MISMATCH, ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, ERRCODE_UNDEFINED_COLUMN,
+    ERRCODE_WRONG_OBJECT_TYPE,
 };
 use pgrx::{pg_sys, IntoDatum};
 use signature::filter::Shape;
@@ -32,6 +33,9 @@ const COPIES: usize = 5;
 
 /// Rows fetched at a time.
 const BATCH: i64 = 500;
+
+/// How often a row of the reference comes at most.
+const MOST_TIMES: usize = 1_000_000_000_000_000;
 
 /// Characters of a value that are looked at.
 const CHARACTERS: usize = 100;
@@ -173,7 +177,10 @@ fn reference(list: pg_sys::Oid) -> Reference {
         .map(|name| sql!(", pg_catalog.left({name}::pg_catalog.text, {CHARACTERS})"));
     let texts = Sql::join(texts, "");
     let query = match &weight {
-        Some(count) => sql!("SELECT {count}::pg_catalog.float8{texts} FROM {list} WHERE {count} OPERATOR(pg_catalog.>) 0 ORDER BY 1 DESC LIMIT {MOST_REFERENCE}"),
+        Some(count) => {
+            let times = times(count);
+            sql!("SELECT {times}{texts} FROM {list} WHERE {count} OPERATOR(pg_catalog.>) 0 ORDER BY 1 DESC LIMIT {MOST_REFERENCE}")
+        }
         None => sql!("SELECT 1::pg_catalog.float8{texts} FROM {list}"),
     };
     let mut taken: Vec<(Vec<String>, f64)> = Vec::new();
@@ -196,13 +203,33 @@ fn reference(list: pg_sys::Oid) -> Reference {
         let times = row
             .datum(0)
             .map_or(0.0, |times| f64::from_bits(times.value() as u64));
-        let record = (values, if times.is_finite() { times } else { 0.0 });
+        if times > MOST_TIMES as f64 {
+            let count = CString::from(c"count");
+            raise(
+                &sql_error(
+                    ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+                    words!("number in column \"{count}\" of relation \"{list}\" is out of range"),
+                )
+                .detail(format!("A row comes {MOST_TIMES} times at most.")),
+            );
+        }
+        let record = (values, times);
         match taken.get_mut(place) {
             Some(old) => *old = record,
             None => taken.push(record),
         }
     });
     Reference::new(fields.len(), &taken)
+}
+
+/// How often a row comes, as a float; infinite beyond [`MOST_TIMES`], and for what is no number. A numeric may be too large for a
+/// float, or too small.
+fn times(count: &CString) -> Sql {
+    let number = sql!("{count}::pg_catalog.numeric");
+    sql!(
+        "CASE WHEN {number} OPERATOR(pg_catalog.>) {MOST_TIMES} THEN pg_catalog.float8 'infinity' \
+        WHEN {number} OPERATOR(pg_catalog.<) 1e-9 THEN 0 ELSE {count}::pg_catalog.float8 END"
+    )
 }
 
 /// Whether a type is `text`, `varchar` or `char`, or a domain of them.

@@ -18,7 +18,7 @@ use pgrx::PgSqlErrorCode::{
     ERRCODE_ACTIVE_SQL_TRANSACTION, ERRCODE_DUPLICATE_OBJECT, ERRCODE_FEATURE_NOT_SUPPORTED,
     ERRCODE_INVALID_PARAMETER_VALUE, ERRCODE_NULL_VALUE_NOT_ALLOWED,
     ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, ERRCODE_UNDEFINED_COLUMN, ERRCODE_UNDEFINED_OBJECT,
-    ERRCODE_WARNING, ERRCODE_WRONG_OBJECT_TYPE,
+    ERRCODE_UNDEFINED_TABLE, ERRCODE_WARNING, ERRCODE_WRONG_OBJECT_TYPE,
 };
 use pgrx::{pg_sys, PgLogLevel};
 
@@ -352,12 +352,26 @@ fn bloom_clk_fill(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     }
     check_table(table);
     keeper(table, &column).check_fires(table);
-    let all = last_page(table);
+    let (all, name) = (last_page(table), catalog::name(table));
     let session = Session::begin_nonatomic();
     let (mut first, mut filled) = (0, 0);
     while first < all {
+        // What another session has done to the table between two transactions is seen, and no more is done until this one ends.
+        relation::lock(table, pg_sys::AccessShareLock);
+        if catalog::check_exists(table).is_err() {
+            raise(&sql_error(
+                ERRCODE_UNDEFINED_TABLE,
+                words!("table \"{name}\" does not exist any more"),
+            ));
+        }
         let keeper = keeper(table, &column);
         keeper.check_fires(table);
+        if catalog::column(table, &column).is_none() {
+            raise(&sql_error(
+                ERRCODE_UNDEFINED_COLUMN,
+                words!("column \"{column}\" of table \"{table}\" does not exist"),
+            ));
+        }
         let (id, end) = (&keeper.kept.id, first.saturating_add(pages as u32).min(all));
         let range = Sql::new(&format!(
             "ctid OPERATOR(pg_catalog.>=) '({first},0)'::pg_catalog.tid AND ctid OPERATOR(pg_catalog.<) '({end},0)'::pg_catalog.tid"
@@ -376,10 +390,9 @@ fn bloom_clk_fill(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     }
     drop(session);
     let filled = filled.to_string();
-    catalog::check_exists(table).or_raise();
     tell(
         PgLogLevel::NOTICE,
-        words!("{filled} rows of table \"{table}\" are encoded"),
+        words!("{filled} rows of table \"{name}\" are encoded"),
     );
     NewValue(pg_sys::Datum::null())
 }

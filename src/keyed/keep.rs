@@ -13,7 +13,7 @@ use pg::catalog::privileges::current_user;
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::trigger::{protocol_violated, TriggerCall};
 use pg::message::words;
-use pg::row::Row;
+use pg::row::{name_of, Row};
 use pg::session::fixed_settings::{FixedSettings, OF_TEXT_FORMS};
 use pg::session::{SavedPlan, Session};
 use pg::session_state::map_bytes;
@@ -138,28 +138,12 @@ unsafe fn keep(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     let row = unsafe { Row::new(call.tg_relation, slot, call.function) };
     // SAFETY: the caller's.
     let tables = unsafe { SecretTables::of_call(fcinfo) };
-    let plan = plan_of(&row);
-    // The same row has the same signature, whatever the session's settings are.
-    let fixed = depends_on_settings(&row).then(|| FixedSettings::begin(OF_TEXT_FORMS));
-    let signature = {
-        let session = Session::begin(true);
-        let rows = plan.run(&session, [row.composite()]);
-        let record = rows.first().and_then(|row| row.datum(0));
-        // SAFETY: a jsonb that lives as long as the session. What this copies of it is gone before that.
-        let record = record.and_then(|record| unsafe { JsonObject::new(record) });
-        let record = record.expect("a row is an object in JSON");
-        session.in_callers_memory(|| {
-            with_encoder(&tables, secret, &given, |ready| {
-                check_id(ready, secret, id);
-                // SAFETY: the descriptor is that of the table, which has the column.
-                unsafe { check_type((*call.tg_relation).rd_att, number, column, ready.shape) };
-                encoded(ready, &record)
-            })
-        })
-    };
-    if let Some(fixed) = fixed {
-        fixed.end();
-    }
+    let signature = with_encoder(&tables, secret, &given, |ready| {
+        check_id(ready, secret, id);
+        // SAFETY: the descriptor is that of the table, which has the column.
+        unsafe { check_type((*call.tg_relation).rd_att, number, column, ready.shape) };
+        signature_of(ready, &row)
+    });
     let (mut number, mut null) = (i32::from(number), signature.is_none());
     let mut value = signature.map_or(pg_sys::Datum::null(), NewBloom::datum);
     // SAFETY: the tuple is one of the table, which has this column.
@@ -168,6 +152,37 @@ unsafe fn keep(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
         pg_sys::heap_modify_tuple_by_cols(tuple, columns, 1, &mut number, &mut value, &mut null)
     };
     Ok(pg_sys::Datum::from(changed))
+}
+
+/// The signature of a row. Of its values those are looked at that are members of the record: another one may be too long for
+/// JSON, or have a type whose functions fail.
+fn signature_of(ready: &mut ReadyEncoder, row: &Row) -> Option<NewBloom> {
+    let is_member = |ready: &ReadyEncoder, name: &CStr| {
+        let mut members = ready.names.iter().chain(&ready.salt);
+        members.any(|member| member == name.to_bytes())
+    };
+    // The same row has the same signature, whatever the session's settings are.
+    let mut members = row
+        .columns()
+        .filter(|column| is_member(ready, name_of(column)));
+    let fixed = members
+        .any(depends_on_settings)
+        .then(|| FixedSettings::begin(OF_TEXT_FORMS));
+    let plan = plan_of(row);
+    let signature = {
+        let session = Session::begin(true);
+        let whole = row.composite(|name| is_member(ready, name));
+        let rows = plan.run(&session, [whole]);
+        let record = rows.first().and_then(|row| row.datum(0));
+        // SAFETY: a jsonb that lives as long as the session. What this copies of it is gone before that.
+        let record = record.and_then(|record| unsafe { JsonObject::new(record) });
+        let record = record.expect("a row is an object in JSON");
+        session.in_callers_memory(|| encoded(ready, &record))
+    };
+    if let Some(fixed) = fixed {
+        fixed.end();
+    }
+    signature
 }
 
 /// Errors: the secret, or the schema, is another one than that which the trigger was made for.
@@ -209,8 +224,8 @@ pg::session_state! {
         bytes |plans| map_bytes(&plans.borrow());
 }
 
-/// Whether a row has values whose JSON may depend on settings: others than of these types.
-fn depends_on_settings(row: &Row) -> bool {
+/// Whether the JSON of a column's values may depend on settings: if they are of other types than these.
+fn depends_on_settings(column: &pg_sys::FormData_pg_attribute) -> bool {
     const INDEPENDENT: [pg_sys::Oid; 14] = [
         pg_sys::TEXTOID,
         pg_sys::VARCHAROID,
@@ -228,15 +243,8 @@ fn depends_on_settings(row: &Row) -> bool {
         pg_sys::TIMEOID,
         pg_sys::TIMESTAMPOID,
     ];
-    // SAFETY: a row's table is open, and has a descriptor with as many columns as it says.
-    let columns = unsafe {
-        let all = (*row.table).rd_att;
-        (0..(*all).natts).map(move |i| &*ffi::attribute(all, i))
-    };
-    columns.into_iter().any(|column| {
-        let is_known = INDEPENDENT.contains(&column.atttypid);
-        !column.attisdropped && !is_known && !types::objects::is_signature(column.atttypid)
-    })
+    let is_known = INDEPENDENT.contains(&column.atttypid);
+    !is_known && !types::objects::is_signature(column.atttypid)
 }
 
 /// The plan that makes JSON of such a row.

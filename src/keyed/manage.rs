@@ -196,6 +196,7 @@ fn bloom_secret_grant(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             format!("role with OID {oid} does not exist"),
         ));
     }
+    tables.keep_role(role);
     let mut is_there = false;
     let name = NameValue::new(&name);
     tables
@@ -235,6 +236,7 @@ fn bloom_secret_revoke(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             words!("secret \"{name}\" was not granted to role \"{role}\""),
         ));
     }
+    tables.release_roles([role]);
     NewValue(pg_sys::Datum::null())
 }
 

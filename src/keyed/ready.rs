@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 
 use base::{Error, Result};
-use clk::{check_value, Encoder, Hardening, Schema};
+use clk::{check_value, read_json, Encoder, Hardening, Schema};
 use pg::catalog::privileges::role;
 use pg::error::{raise, OrRaise};
 use pg::message::words;
@@ -61,11 +61,7 @@ impl ReadyEncoder {
         tables.check_use(&secret, given.user);
         let (mut bytes, tid) = tables.value(&secret);
         let made = || -> Result<(Encoder, Shape)> {
-            let value = |of: GivenJson<'_>, what: &str| {
-                serde_json::from_str(&of.text()).map_err(|e| {
-                    Error::invalid(format!("{what} cannot be read")).detail(format!("{e}."))
-                })
-            };
+            let value = |of: GivenJson<'_>, what: &str| read_json(&of.text(), what);
             let schema = Schema::new(&value(given.schema, "linkage schema")?)?;
             let hardening = match given.hardening {
                 Some(hardening) => Hardening::new(&value(hardening, "hardening")?)?,

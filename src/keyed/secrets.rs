@@ -120,12 +120,13 @@ impl SecretTables {
     /// to, and members of these; superusers may.
     pub fn check_use(&self, secret: &KnownSecret, user: pg_sys::Oid) {
         let name = NameValue::new(&secret.name);
-        if has_rights_of(user, secret.owner()) {
+        if has_rights_of(user, self.lasting(secret.owner())) {
             return;
         }
         let mut may = false;
         self.grants.read(&now()).each_of(name.datum(), |row| {
-            may = has_rights_of(user, oid(row, 2));
+            let role = oid(row, 2);
+            may = self.is_lasting(role) && has_rights_of(user, role);
             !may
         });
         if !may {
@@ -138,7 +139,7 @@ impl SecretTables {
 
     /// Errors: this database does not have the secret; the current user does not own it.
     pub fn check_owner(&self, secret: &KnownSecret) {
-        if !has_rights_of(current_user(), secret.owner()) {
+        if !has_rights_of(current_user(), self.lasting(secret.owner())) {
             denied(&secret.name, "Its owner may do this.");
         }
     }
@@ -161,6 +162,7 @@ impl SecretTables {
 
     /// Adds the bytes of a secret that is known, and the current user as its owner.
     pub fn add_value(&self, name: &CString, bytes: pg_sys::Datum) {
+        self.keep_role(current_user());
         let name = NameValue::new(name);
         let mut writer = self.values.write();
         let (none, owner) = (
@@ -173,10 +175,14 @@ impl SecretTables {
 
     /// Takes a secret away, with the rights to it.
     pub fn remove(&self, secret: &KnownSecret) {
-        for table in [&self.values, &self.grants] {
-            self.remove_rows(table, &secret.name, |_| true);
-        }
+        let mut roles: Vec<pg_sys::Oid> = secret.owner.into_iter().collect();
+        self.remove_rows(&self.values, &secret.name, |_| true);
+        self.remove_rows(&self.grants, &secret.name, |row| {
+            roles.push(oid(row, 2));
+            true
+        });
         self.secrets.write().delete(secret.tid);
+        self.release_roles(roles);
     }
 
     /// Deletes rows of a name. How many.

@@ -83,7 +83,10 @@ impl RowTexts {
     pub fn of_row(&self, row: &Row) -> RecordTexts {
         let others = self.plan.as_ref().map(|plan| {
             let session = Session::begin(true);
-            let whole = row.composite();
+            let whole = row.composite(|name| {
+                let mut columns = self.columns.iter();
+                columns.any(|column| column.name.as_c_str() == name)
+            });
             let rows = reading_fields(|| plan.run(&session, [whole]));
             let texts = rows.first().map(|row| {
                 let of_plan = self.sources.iter().filter(|s| matches!(s, Source::Plan(_)));

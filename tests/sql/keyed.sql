@@ -264,6 +264,26 @@ SELECT bloom_secret_revoke('mine', 'regress_keyed_clerks');
 SET ROLE regress_keyed_clerk;
 SELECT bloom_clk_id(people, 'mine') FROM schemas;
 RESET ROLE;
+-- Of a row no more is looked at than the schema and the salt need: a value whose form in JSON is an error harms only if it is a member.
+CREATE TYPE loud AS ENUM ('a', 'b');
+CREATE FUNCTION loud_json(loud) RETURNS json LANGUAGE plpgsql AS $$ BEGIN RAISE 'loud % is read', $1; END $$;
+CREATE CAST (loud AS json) WITH FUNCTION loud_json(loud);
+CREATE TABLE beside (other loud, given text, surname text, dob date, twice loud GENERATED ALWAYS AS (other) STORED);
+SELECT bloom_clk_column('beside', 'sig', people, 'study'), bloom_clk_column('beside', 'salted', people, 'study', '{"salt": ["dob"]}') FROM schemas;
+INSERT INTO beside VALUES ('a', 'Anna', 'Berg', '1963-12-13'), ('b', 'Otto', NULL, NULL);
+SELECT bool_and(sig = bloom_clk(record, people, 'study')), bool_and(salted IS NOT DISTINCT FROM bloom_clk(record, people, 'study', '{"salt": ["dob"]}'))
+FROM beside, schemas, LATERAL (SELECT jsonb_build_object('given', given, 'surname', surname, 'dob', dob) AS record) AS r;
+SELECT bloom_clk_column('beside', 'of_twice', people, 'study', '{"salt": ["twice"]}', fill => false) FROM schemas;
+\set VERBOSITY terse
+UPDATE beside SET given = 'Anne' WHERE other = 'a';
+\set VERBOSITY default
+DROP TABLE beside;
+-- Numbers beyond all floats.
+SELECT bloom_clk_id(jsonb_set(people, '{clkConfig,l}', '1e500'), 'study') FROM schemas;
+SELECT bloom_clk_id(jsonb_set(people, '{version}', '-1e500'), 'study') FROM schemas;
+SELECT bloom_clk_id(people, 'study', '{"diffusion": 1e500}') FROM schemas;
+SELECT bloom_clk_id('{"bloom_ident": 1, "fpr": 1e500, "features": ["given"]}', 'study');
+SELECT bloom_clk_id(people || '{"comment": 1e500}', 'study') = bloom_clk_id(people, 'study') AS passed_over FROM schemas;
 -- A trigger lends nobody's rights: whoever enters rows needs one himself. With another secret of the name nothing is entered.
 CREATE TABLE entry (given text, surname text, dob date);
 ALTER TABLE entry OWNER TO regress_keyed_owner;
@@ -293,6 +313,49 @@ BEGIN;
 SELECT count(DISTINCT bloom_clk(to_jsonb(p), people, 'mine')) > 300 FROM person AS p, schemas WHERE id < 5000;
 ROLLBACK;
 SELECT uses - :before BETWEEN 400 - 64 AND 1500 FROM bloom_secret_values WHERE name = 'mine';
+-- A role that owns a secret, or was granted one, is kept until DROP OWNED: a role that gets the OID of one that was dropped gets no secret with it.
+CREATE ROLE regress_keyed_gone;
+CREATE ROLE regress_keyed_heir;
+GRANT USAGE ON SCHEMA keyed TO regress_keyed_gone, regress_keyed_heir;
+GRANT SELECT ON schemas TO regress_keyed_gone, regress_keyed_heir;
+SELECT format('GRANT CREATE ON DATABASE %I TO regress_keyed_gone', current_database()) \gexec
+SELECT bloom_secret_grant('mine', 'regress_keyed_gone'), bloom_secret_grant('study', 'regress_keyed_gone');
+SET ROLE regress_keyed_gone;
+SELECT length(bloom_secret_create('of gone')), length(bloom_clk_id(people, 'mine')) FROM schemas;
+RESET ROLE;
+SELECT bloom_secret_revoke('mine', 'regress_keyed_gone');
+DROP OWNED BY regress_keyed_heir;
+SELECT (SELECT count(*) FROM pg_shdepend WHERE refobjid = 'regress_keyed_gone'::regrole AND classid = 'pg_class'::regclass AND objid = 'bloom_secret_grants'::regclass) AS kept;
+DO $$ BEGIN
+    DROP ROLE regress_keyed_gone;
+    RAISE 'a role that has secrets is dropped';
+EXCEPTION WHEN dependent_objects_still_exist THEN NULL;
+END $$;
+DROP OWNED BY regress_keyed_gone;
+-- No such role has any right now, whoever has its OID.
+UPDATE bloom_secret_grants SET role = 'regress_keyed_heir' WHERE role = 'regress_keyed_gone'::regrole;
+UPDATE bloom_secret_values SET owner = 'regress_keyed_heir' WHERE owner = 'regress_keyed_gone'::regrole;
+DROP ROLE regress_keyed_gone;
+GRANT USAGE ON SCHEMA keyed TO regress_keyed_heir;
+GRANT SELECT ON schemas TO regress_keyed_heir;
+SET ROLE regress_keyed_heir;
+SELECT bloom_clk_id(people, 'study') FROM schemas;
+SELECT bloom_clk_id(people, 'of gone') FROM schemas;
+SELECT bloom_secret_export('of gone');
+RESET ROLE;
+-- Nor when it is granted one itself.
+SELECT bloom_secret_grant('mine', 'regress_keyed_heir');
+SET ROLE regress_keyed_heir;
+SELECT length(bloom_clk_id(people, 'mine')) FROM schemas;
+SELECT bloom_clk_id(people, 'study') FROM schemas;
+SELECT bloom_secret_export('of gone');
+RESET ROLE;
+SELECT length(bloom_secret_export('of gone')) AS of_superusers, (SELECT count(*) FROM bloom_secret_grants WHERE name = 'study') AS left FROM bloom_secrets LIMIT 1;
+SELECT bloom_secret_drop('of gone'), bloom_secret_revoke('mine', 'regress_keyed_heir');
+REVOKE ALL ON SCHEMA keyed FROM regress_keyed_heir;
+REVOKE ALL ON schemas FROM regress_keyed_heir;
+-- Nothing keeps it any more.
+DROP ROLE regress_keyed_heir;
 -- A secret that is made anew is another one.
 SELECT bloom_clk_id(people, 'mine') AS id FROM schemas \gset
 BEGIN;

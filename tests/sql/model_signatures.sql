@@ -85,6 +85,7 @@ SELECT said.* FROM unnest(ARRAY[
     'SELECT count(*) FROM fitted, bloom_model_check(model, ''mixed'')',
     'SELECT bloom_model_score(model, to_jsonb(x), to_jsonb(y)) FROM fitted, mixed AS x, mixed AS y WHERE x.id = 700 AND y.id = 701',
     'SELECT bloom_model_score(model, to_jsonb(x), ''{"surname": "Novak"}'') FROM fitted, mixed AS x WHERE x.id = 1',
+    'SELECT bloom_model_score(model, to_jsonb(x), to_jsonb(x) || jsonb_build_object(''surname'', x.surname || ''0'')) FROM fitted, mixed AS x WHERE x.id = 1',
     'SELECT count(*) FROM fitted, bloom_model_keys(model, (SELECT to_jsonb(x) FROM mixed AS x WHERE id = 700))',
     'INSERT INTO person SELECT 50003, given_name, surname, birth, city FROM mixed WHERE id = 700',
     'SELECT bloom_model_fit(''plain'', ''id'', ''{given,surname:signature}'')',

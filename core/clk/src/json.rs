@@ -1,5 +1,7 @@
 //! Members of a schema, each with its path for messages.
 
+use std::borrow::Cow;
+
 use base::{Error, ErrorKind, Result};
 use serde_json::{Map, Value};
 
@@ -132,11 +134,103 @@ impl<'a> Member<'a> {
     }
 }
 
+/// Reads JSON whose numbers may be of any size, as those of PostgreSQL are: one that is beyond all floats becomes the largest
+/// float, which no member may have.
+///
+/// Errors: no JSON, or some that is nested too deeply. `of` says of what.
+pub fn read(text: &str, of: &str) -> Result<Value> {
+    serde_json::from_str(&with_floats(text))
+        .map_err(|e| Error::invalid(format!("{of} cannot be read")).detail(format!("{e}.")))
+}
+
+/// The largest float, as it is written.
+const LARGEST: &str = "1.7976931348623157e308";
+
+/// The same text, with the largest float for each number that is beyond it.
+fn with_floats(text: &str) -> Cow<'_, str> {
+    let is_beyond = |number: &str| number.parse().is_ok_and(f64::is_infinite);
+    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
+    let mut written = String::new();
+    let (mut rest, mut copied) = (text, 0);
+    // Texts are passed over, with the quotes that they have in them.
+    while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
+        rest = &rest[at..];
+        if let Some(inner) = rest.strip_prefix('"') {
+            let mut is_escaped = false;
+            let end = inner.find(|c| {
+                let is_end = c == '"' && !is_escaped;
+                is_escaped = c == '\\' && !is_escaped;
+                is_end
+            });
+            rest = end.map_or("", |end| &inner[end + 1..]);
+            continue;
+        }
+        let behind = rest.trim_start_matches(is_of_number);
+        let number = &rest[..rest.len() - behind.len()];
+        if is_beyond(number.trim_start_matches('-')) {
+            let begin = text.len() - rest.len();
+            written.push_str(&text[copied..begin]);
+            written.push_str(if number.starts_with('-') { "-" } else { "" });
+            written.push_str(LARGEST);
+            copied = begin + number.len();
+        }
+        rest = behind;
+    }
+    match copied {
+        0 => Cow::Borrowed(text),
+        _ => Cow::Owned(written + &text[copied..]),
+    }
+}
+
 /// A value as messages show it.
 fn brief(value: &Value) -> String {
     match value {
+        Value::Number(number) if number.as_f64().is_some_and(|x| x.abs() == f64::MAX) => {
+            "a number that is out of range".to_owned()
+        }
         Value::Array(_) => "an array".to_owned(),
         Value::Object(_) => "an object".to_owned(),
         other => base::error::shortened(&other.to_string(), 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_may_be_of_any_size() {
+        let most = format!("1{}", "0".repeat(500));
+        let (text, same) = (
+            format!(
+                r#"{{"a": [{most}, -{most}, 1e500, -1e500], "b\"{most}": "\\\"{most}", "c": 1e308}}"#
+            ),
+            r#"{"a": [1, -2.5e-7], "\\": "1e500\\"}"#,
+        );
+        let value = read(&text, "it").unwrap();
+        let largest: Value = serde_json::from_str(LARGEST).unwrap();
+        assert_eq!(largest.as_f64(), Some(f64::MAX));
+        for (n, sign) in [(0, 1.0), (1, -1.0), (2, 1.0), (3, -1.0)] {
+            assert_eq!(value["a"][n].as_f64(), Some(sign * f64::MAX));
+        }
+        assert_eq!(value[format!("b\"{most}")], format!("\\\"{most}"));
+        assert_eq!(value["c"].as_f64(), Some(1e308));
+        assert!(matches!(with_floats(same), Cow::Borrowed(_)));
+        let member = Member::root(&value).get("a").unwrap().unwrap();
+        let error = member
+            .items()
+            .unwrap()
+            .next()
+            .unwrap()
+            .integer(0, 9)
+            .unwrap_err();
+        assert_eq!(
+            error.detail_text(),
+            Some("It is a number that is out of range.")
+        );
+        // What is cut off somewhere is no JSON, and no panic.
+        for end in (0..text.len()).filter(|&end| text.is_char_boundary(end)) {
+            read(&text[..end], "it").unwrap_err();
+        }
     }
 }

@@ -18,17 +18,21 @@ const OWN: &[u8] = b"bloom_ident keyed 1";
 /// How keys come from a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeyDerivation {
-    /// RFC 5869; an empty salt is one of zeros.
-    Hkdf {
-        hash: DerivationHash,
-        salt: Vec<u8>,
-        info: Vec<u8>,
-        size: usize,
-    },
+    Hkdf(HkdfKeys),
     /// The secret itself is each key, so that equal tokens of all features set the same bits.
     Legacy,
     /// One key for all features, which is that of nothing else.
     Own,
+}
+
+/// RFC 5869; an empty salt is one of zeros.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HkdfKeys {
+    pub hash: DerivationHash,
+    pub salt: Vec<u8>,
+    pub info: Vec<u8>,
+    /// Bytes of a key.
+    pub size: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,10 +41,22 @@ pub(crate) enum DerivationHash {
     Sha512,
 }
 
+impl HkdfKeys {
+    /// Fills `to` with bytes of a secret.
+    fn expand(&self, secret: &[u8], to: &mut [u8]) -> Result<()> {
+        let HkdfKeys { salt, info, .. } = self;
+        let expanded = match self.hash {
+            DerivationHash::Sha256 => Hkdf::<Sha256>::new(Some(salt), secret).expand(info, to),
+            DerivationHash::Sha512 => Hkdf::<Sha512>::new(Some(salt), secret).expand(info, to),
+        };
+        expanded.map_err(|_| Error::invalid("keys of the linkage schema are too long"))
+    }
+}
+
 impl KeyDerivation {
     /// Errors: HKDF has not so many bytes.
     pub fn check(&self, features: usize) -> Result<()> {
-        let KeyDerivation::Hkdf { hash, size, .. } = self else {
+        let KeyDerivation::Hkdf(HkdfKeys { hash, size, .. }) = self else {
             return Ok(());
         };
         let most = 255
@@ -64,9 +80,9 @@ impl KeyDerivation {
     /// Errors: keys are too long for BLAKE2b.
     pub fn check_for_blake(&self) -> Result<()> {
         match self {
-            KeyDerivation::Hkdf { size, .. } if *size > BLAKE_KEY => Err(Error::invalid(format!(
-                "keys of {size} bytes are too long for blakeHash"
-            ))
+            KeyDerivation::Hkdf(HkdfKeys { size, .. }) if *size > BLAKE_KEY => Err(Error::invalid(
+                format!("keys of {size} bytes are too long for blakeHash"),
+            )
             .detail(format!("It takes keys of {BLAKE_KEY} bytes at most."))),
             _ => Ok(()),
         }
@@ -81,13 +97,8 @@ impl KeyDerivation {
         features: usize,
         mut each: impl FnMut(usize, [&[u8]; 2]) -> Result<()>,
     ) -> Result<()> {
-        let (hash, salt, info, size) = match self {
-            KeyDerivation::Hkdf {
-                hash,
-                salt,
-                info,
-                size,
-            } => (hash, salt, info, size),
+        let hkdf = match self {
+            KeyDerivation::Hkdf(hkdf) => hkdf,
             KeyDerivation::Legacy => {
                 return (0..features).try_for_each(|n| each(n, [secret, secret]));
             }
@@ -101,19 +112,11 @@ impl KeyDerivation {
                     .and(given);
             }
         };
-        let mut all = vec![0; 2 * features * size];
-        let expanded = match hash {
-            DerivationHash::Sha256 => {
-                Hkdf::<Sha256>::new(Some(salt), secret).expand(info, &mut all)
-            }
-            DerivationHash::Sha512 => {
-                Hkdf::<Sha512>::new(Some(salt), secret).expand(info, &mut all)
-            }
-        };
-        expanded.map_err(|_| Error::invalid("keys of the linkage schema are too long"))?;
-        let of_feature = all.chunks_exact(2 * size).enumerate();
+        let mut all = vec![0; 2 * features * hkdf.size];
+        hkdf.expand(secret, &mut all)?;
+        let of_feature = all.chunks_exact(2 * hkdf.size).enumerate();
         let done = of_feature.map(|(n, keys)| {
-            let (first, second) = keys.split_at(*size);
+            let (first, second) = keys.split_at(hkdf.size);
             each(n, [first, second])
         });
         let done = done.collect();
@@ -124,15 +127,15 @@ impl KeyDerivation {
 
 impl fmt::Display for KeyDerivation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (hash, salt, info, size) = match self {
+        let HkdfKeys {
+            hash,
+            salt,
+            info,
+            size,
+        } = match self {
             KeyDerivation::Legacy => return f.write_str("kdf legacy"),
             KeyDerivation::Own => return f.write_str("kdf own"),
-            KeyDerivation::Hkdf {
-                hash,
-                salt,
-                info,
-                size,
-            } => (hash, salt, info, size),
+            KeyDerivation::Hkdf(hkdf) => hkdf,
         };
         let hash = match hash {
             DerivationHash::Sha256 => "SHA256",

@@ -25,4 +25,5 @@ mod strptime;
 pub use bits::{from_base64, to_base64, to_base64_bytes};
 pub use encoder::{check_value, flipped_id, Encoder};
 pub use harden::Hardening;
+pub use json::read as read_json;
 pub use schema::{Schema, MOST_BITS};

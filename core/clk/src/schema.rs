@@ -11,7 +11,7 @@ use crate::compare::Comparison;
 use crate::format::{Encoding, Format};
 use crate::hash::{HashKind, Strategy};
 use crate::json::Member;
-use crate::keys::{DerivationHash, KeyDerivation, KEY_SIZE};
+use crate::keys::{DerivationHash, HkdfKeys, KeyDerivation, KEY_SIZE};
 use crate::own;
 use signature::filter::Shape;
 
@@ -237,12 +237,12 @@ fn derivation(kdf: &Member<'_>) -> Result<KeyDerivation> {
         Some(size) => size.integer(1, 1 << 14)? as usize,
         None => KEY_SIZE,
     };
-    Ok(KeyDerivation::Hkdf {
+    Ok(KeyDerivation::Hkdf(HkdfKeys {
         hash,
         salt: bytes("salt")?,
         info: bytes("info")?,
         size,
-    })
+    }))
 }
 
 fn hash_kind(hash: &Member<'_>) -> Result<HashKind> {

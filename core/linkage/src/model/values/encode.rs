@@ -9,7 +9,7 @@ use super::level::{EQUAL, MISSING, ORDERED, SIMILAR, SIMILAR_SIGNATURES, UNLIKE}
 use super::number::{difference, number};
 use super::reading::sound_of;
 use super::{code, date, digits, words, Kind, Reading};
-use base::Result;
+use base::{Error, ErrorKind, Result};
 use signature::bits::{intersect_words, to_words};
 use signature::filter::{parse_text, Builder, Shape, View};
 use text::{normalize, Sound};
@@ -89,6 +89,17 @@ fn own_words(kind: Kind) -> usize {
         Kind::Number | Kind::Phone => 1,
         Kind::Code | Kind::Email => 2,
     }
+}
+
+/// The error of a text that is no signature. It shows nothing of it: that may be a name, or the bits of one.
+#[cold]
+fn no_signature() -> Error {
+    Error::new(
+        ErrorKind::InvalidText,
+        "invalid input syntax for type bloom",
+    )
+    .detail("The text is not shown, since it may be one of a person.")
+    .hint("Give the signature as type bloom writes it.")
 }
 
 /// What stands for a signature in a model: a hash of shape, id and bits.
@@ -213,7 +224,10 @@ impl FieldLayout {
         if text.trim().is_empty() {
             return Ok(bytes);
         }
-        parse_text(text, &mut bytes)?;
+        parse_text(text, &mut bytes).map_err(|e| match e.kind() {
+            ErrorKind::InvalidText => no_signature(),
+            _ => e,
+        })?;
         if let Some(view) = View::stored(&bytes) {
             if view.shape() != self.shape {
                 return Err(Shape::mismatch(self.shape, view.shape()));

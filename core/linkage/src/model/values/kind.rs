@@ -34,30 +34,25 @@ base::named! {
 
 impl Kind {
     /// Those that models of pairs have, which know nothing of other records: what words weigh depends on all.
-    pub const OF_PAIRS: [Kind; 9] = [
-        Kind::Text,
-        Kind::Name,
-        Kind::Date,
-        Kind::Day,
-        Kind::Code,
-        Kind::Number,
-        Kind::Phone,
-        Kind::Email,
-        Kind::Signature,
-    ];
+    pub const OF_PAIRS: [Kind; Kind::ALL.len() - 1] = Kind::all_but(Kind::Words);
 
     /// Those that models of things have, which look for pairs by the words of all fields: signatures have none.
-    pub const OF_THINGS: [Kind; 9] = [
-        Kind::Text,
-        Kind::Words,
-        Kind::Name,
-        Kind::Date,
-        Kind::Day,
-        Kind::Code,
-        Kind::Number,
-        Kind::Phone,
-        Kind::Email,
-    ];
+    pub const OF_THINGS: [Kind; Kind::ALL.len() - 1] = Kind::all_but(Kind::Signature);
+
+    /// All kinds but one, in order.
+    const fn all_but(left_out: Kind) -> [Kind; Kind::ALL.len() - 1] {
+        let mut kinds = [left_out; Kind::ALL.len() - 1];
+        let (mut from, mut to) = (0, 0);
+        while from < Kind::ALL.len() {
+            let kind = Kind::ALL[from];
+            if kind as u8 != left_out as u8 {
+                kinds[to] = kind;
+                to += 1;
+            }
+            from += 1;
+        }
+        kinds
+    }
 
     /// The kind of this name among some.
     ///
