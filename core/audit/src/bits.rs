@@ -1,8 +1,11 @@
 //! Signatures by record and by bit, and sets of records.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use signature::bits::{intersect_words, to_words};
+
+/// So many signatures or columns are looked at between two turns.
+pub(crate) const MANY: usize = 64;
 
 /// A set of records, one bit each.
 pub(crate) type RecordSet = Vec<u64>;
@@ -72,22 +75,26 @@ pub struct Signatures {
 
 impl Signatures {
     /// Of so many bits, each as bytes: bit i in byte i/8 at 2^(i mod 8).
-    pub fn new<'s>(bits: usize, signatures: impl IntoIterator<Item = &'s [u8]>) -> Signatures {
-        let stride = bits.div_ceil(64);
+    pub fn new<'s>(
+        bits: usize,
+        signatures: impl IntoIterator<Item = &'s [u8]>,
+        turn: &mut dyn FnMut(),
+    ) -> Signatures {
         let mut rows = Vec::new();
         for signature in signatures {
-            to_words(signature, stride, &mut rows);
+            to_words(signature, bits.div_ceil(64), &mut rows);
         }
-        Signatures::of_words(bits, rows)
+        Signatures::of_words(bits, rows, turn)
     }
 
-    /// Of so many bits, each as words.
-    pub(crate) fn of_words(bits: usize, rows: Vec<u64>) -> Signatures {
+    /// Of so many bits, each as ⌈bits/64⌉ words, bit i at 2^(i mod 64) of word i/64. `turn` is called again and again.
+    pub fn of_words(bits: usize, rows: Vec<u64>, turn: &mut dyn FnMut()) -> Signatures {
         let stride = bits.div_ceil(64);
         let records = rows.len() / stride.max(1);
         let width = records.div_ceil(64);
         let mut columns = vec![0; bits * width];
         for (record, row) in rows.chunks_exact(stride.max(1)).enumerate() {
+            turn();
             for bit in members(row).filter(|bit| *bit < bits) {
                 insert(&mut columns[bit * width..][..width], record);
             }
@@ -101,20 +108,30 @@ impl Signatures {
             shares: Vec::new(),
             mirrored: 0,
         };
-        of.look();
+        of.look(turn);
         of
     }
 
-    fn look(&mut self) {
-        let counts: Vec<usize> = (0..self.bits).map(|bit| count(self.column(bit))).collect();
+    fn look(&mut self, turn: &mut dyn FnMut()) {
+        let mut by_count: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut counts = Vec::with_capacity(self.bits);
+        for bit in 0..self.bits {
+            turn();
+            counts.push(count(self.column(bit)));
+            by_count.entry(counts[bit]).or_default().push(bit);
+        }
         let all = self.records.max(1) as f64;
         self.shares = counts.iter().map(|count| *count as f64 / all).collect();
         let width = self.width();
-        for a in (0..self.bits).filter(|a| counts[*a] > self.records / 2) {
-            let is_mirror = |b: usize| {
-                counts[a] + counts[b] == self.records && common(self.column(a), self.column(b)) == 0
+        for a in (0..self.bits).filter(|a| 2 * counts[*a] > self.records) {
+            // Only one that is set in all other records can be its mirror.
+            let others = by_count.get(&(self.records - counts[a]));
+            let is_mirror = |b: &usize| {
+                turn();
+                common(self.column(a), self.column(*b)) == 0
             };
-            if counts[a] < self.records && (0..self.bits).any(is_mirror) {
+            if counts[a] < self.records && others.is_some_and(|others| others.iter().any(is_mirror))
+            {
                 self.mirrored += 1;
                 self.shares[a] = 0.0;
                 self.columns[a * width..][..width].fill(0);
@@ -127,11 +144,6 @@ impl Signatures {
     /// How many bits were left out, since each is set where another one is not: who balances filters adds them.
     pub fn mirrored(&self) -> usize {
         self.mirrored
-    }
-
-    /// Bytes that so many signatures take.
-    pub fn memory(bits: usize, records: usize) -> usize {
-        2 * bits.div_ceil(64) * 8 * records
     }
 
     /// Bits of each.
@@ -173,9 +185,17 @@ impl Signatures {
     }
 
     /// Records that have at least `least` of the bits.
-    pub(crate) fn with(&self, bits: &[u64], least: usize) -> RecordSet {
-        let has = |record: &usize| common(self.row(*record), bits) >= least;
-        set_of(self.records, (0..self.records).filter(has))
+    pub(crate) fn with(&self, bits: &[u64], least: usize, turn: &mut dyn FnMut()) -> RecordSet {
+        let mut set = vec![0; self.width()];
+        for record in 0..self.records {
+            if record % MANY == 0 {
+                turn();
+            }
+            if common(self.row(record), bits) >= least {
+                insert(&mut set, record);
+            }
+        }
+        set
     }
 }
 
@@ -199,8 +219,10 @@ pub(crate) fn similar_pairs(
     let sizes: Vec<usize> = population.iter().map(|n| count(of.row(*n))).collect();
     let mut each = |take: &mut dyn FnMut(usize, usize, usize)| {
         for (n, a) in population.iter().enumerate() {
-            turn();
             for (m, b) in population.iter().enumerate().skip(n + 1) {
+                if m % MANY == 0 {
+                    turn();
+                }
                 let both = 2 * common(of.row(*a), of.row(*b));
                 take(both * STEPS / (sizes[n] + sizes[m]).max(1), *a, *b);
             }

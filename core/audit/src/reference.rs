@@ -173,12 +173,13 @@ impl Reference {
     }
 
     /// The records by the bits of their tokens.
-    pub(crate) fn as_signatures(&self) -> Signatures {
+    pub(crate) fn as_signatures(&self, turn: &mut dyn FnMut()) -> Signatures {
         let mut rows = Vec::new();
         for n in 0..self.records.len() {
+            turn();
             rows.extend(self.row(n));
         }
-        Signatures::of_words(self.tokens.len().max(1), rows)
+        Signatures::of_words(self.tokens.len().max(1), rows, turn)
     }
 
     fn row(&self, n: usize) -> Vec<u64> {

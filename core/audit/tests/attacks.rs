@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use audit::{
-    by_differences, by_graphs, by_patterns, Reading, Reference, Signatures, Token, TOKENS,
+    by_differences, by_graphs, by_patterns, guessed, Reading, Reference, Signatures, Token, TOKENS,
 };
 use clk::{Encoder, Hardening, Schema};
 use serde_json::{json, Value};
@@ -35,24 +35,69 @@ fn names(column: usize) -> Vec<&'static str> {
     names.into_iter().map(|(name, _)| name).collect()
 }
 
+/// Names of syllables, which resemble one another in another way than those of FEBRL do.
+fn made(number: usize, syllables: usize, tails: &[&str]) -> Vec<String> {
+    let starts = [
+        "b", "br", "ch", "d", "f", "fr", "g", "h", "j", "k", "l", "m", "n", "p", "r", "s", "sch",
+        "st", "t", "w", "z",
+    ];
+    let vowels = ["a", "e", "i", "o", "u", "au", "ei", "ie", "ou"];
+    let ends = [
+        "ck", "d", "ff", "l", "ll", "m", "n", "ng", "r", "rt", "s", "t",
+    ];
+    let mut state = (number as u64) << 20;
+    let mut names: Vec<String> = Vec::new();
+    while names.len() < number {
+        let mut one = |of: &[&str]| of[mix(&mut state) as usize % of.len()].to_owned();
+        let mut name: String = (0..syllables)
+            .map(|_| one(&starts) + &one(&vowels))
+            .collect();
+        name += &(one(&ends) + &one(tails));
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 /// One of the names: the n-th with a weight of 1/(n + 10), as in Zipf's law for names.
-fn draw<'n>(names: &[&'n str], state: &mut u64) -> &'n str {
+fn draw<'n, S: AsRef<str>>(names: &'n [S], state: &mut u64) -> &'n str {
     let all: f64 = (0..names.len()).map(|n| 1.0 / (n + 10) as f64).sum();
     let mut at = mix(state) as f64 / u64::MAX as f64 * all;
     for (n, name) in names.iter().enumerate() {
         at -= 1.0 / (n + 10) as f64;
         if at <= 0.0 {
-            return name;
+            return name.as_ref();
         }
     }
-    names[names.len() - 1]
+    names[names.len() - 1].as_ref()
 }
 
 /// Given name, surname, date of birth.
 type Person = [String; 3];
 
-fn people(number: usize, seed: u64) -> Vec<Person> {
-    let (given, surnames) = (names(2), names(3));
+/// Where names are from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum List {
+    Febrl,
+    Made,
+}
+
+impl List {
+    fn names(self) -> [Vec<String>; 2] {
+        let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+        match self {
+            List::Febrl => [owned(names(2)), owned(names(3))],
+            List::Made => [
+                made(400, 1, &["a", "e", "ia", "us", "el", ""]),
+                made(2000, 1, &["", "er", "man", "son", "berg", "ski"]),
+            ],
+        }
+    }
+}
+
+fn people(list: List, number: usize, seed: u64) -> Vec<Person> {
+    let [given, surnames] = list.names();
     let mut state = seed << 32;
     (0..number)
         .map(|_| {
@@ -82,6 +127,9 @@ struct Setting {
     hardening: Value,
     /// Each bit is flipped with this probability.
     flip: f64,
+    list: List,
+    /// The number of the secret, and of the people.
+    secret: u64,
 }
 
 impl Setting {
@@ -90,6 +138,8 @@ impl Setting {
             strategy,
             hardening,
             flip: 0.0,
+            list: List::Febrl,
+            secret: 1,
         }
     }
 
@@ -98,7 +148,7 @@ impl Setting {
         Encoder::new(
             schema(strategy, comparison),
             hardening,
-            b"a secret of the test",
+            format!("secret {} of the test", self.secret).as_bytes(),
             1 << 22,
         )
         .expect("an encoder")
@@ -123,7 +173,7 @@ impl Setting {
             .iter()
             .map(|person| self.encode(&mut encoder, person, [&person[0], &person[1]]))
             .collect();
-        let mut state = 3;
+        let mut state = 3 + self.secret;
         for bits in all.iter_mut().filter(|_| self.flip > 0.0) {
             for bit in 0..8 * bits.len() {
                 if (mix(&mut state) as f64) < self.flip * u64::MAX as f64 {
@@ -134,6 +184,7 @@ impl Setting {
         Signatures::new(
             encoder.shape().expect("a shape").m() as usize,
             all.iter().map(|bits| &bits[..]),
+            &mut || (),
         )
     }
 
@@ -184,15 +235,22 @@ impl Setting {
                 recall += f64::from(both) / f64::from(all);
                 records += 1.0;
             }
+            if std::env::var("DEBUG").is_ok() {
+                eprint!(
+                    "{field}{token}:{:.1}/{:.1} ",
+                    precision / records,
+                    recall / records
+                );
+            }
             precision / records >= 0.9 && recall / records >= 0.5
         });
         right.count() as f64 / tokens.len() as f64
     }
 }
 
-fn reference(people: &[Person], overlap: f64) -> Reference {
+fn reference(list: List, people: &[Person], overlap: f64, seed: u64) -> Reference {
     let known = (overlap * people.len() as f64) as usize;
-    let others = self::people(people.len() - known, 77);
+    let others = self::people(list, people.len() - known, 77 + seed);
     let records: Vec<(Vec<String>, f64)> = people[..known]
         .iter()
         .chain(&others)
@@ -201,17 +259,21 @@ fn reference(people: &[Person], overlap: f64) -> Reference {
     Reference::new(2, &records)
 }
 
-/// The share of records that have a value read for each field, and of all the share for which these are right.
-fn records_right(reading: &Reading, people: &[Person], reference: &Reference) -> [f64; 2] {
-    let records = reading.values[0].len();
-    let is_read = |n: &usize| reading.values.iter().all(|of| of[*n].is_some());
+/// The share of records of which the values of all fields are read right.
+fn records_right(
+    of: &Signatures,
+    reading: &Reading,
+    people: &[Person],
+    reference: &Reference,
+) -> f64 {
     let value = |field: usize, n: usize| {
         reading.values[field][n].map(|value| reference.value(field, value as usize))
     };
-    let is_right = |n: &usize| (0..2).all(|field| value(field, *n) == Some(&people[*n][field]));
-    let share =
-        |is: &dyn Fn(&usize) -> bool| (0..records).filter(is).count() as f64 / records as f64;
-    [share(&is_read), share(&is_right)]
+    let is_right = |(n, record): &(usize, usize)| {
+        (0..2).all(|field| value(field, *n) == Some(&people[*record][field]))
+    };
+    let right = guessed(of).enumerate().filter(is_right).count();
+    right as f64 / reading.values[0].len() as f64
 }
 
 type Attack = fn(&Signatures, &Reference, &mut dyn FnMut()) -> Reading;
@@ -225,21 +287,26 @@ const ATTACKS: [(&str, Attack); 3] = [
 /// Attacks all records, and gives the shares of the 100 commonest tokens that are read right and that are believed, and of the records, by
 /// attack and overlap.
 fn attacked(setting: &Setting, overlaps: &[f64]) -> Vec<(&'static str, f64, [f64; 4])> {
-    let people = people(RECORDS, 1);
+    let people = people(setting.list, RECORDS, setting.secret);
     let signatures = setting.signatures(&people);
     let mut all = Vec::new();
     for overlap in overlaps {
-        let reference = reference(&people, *overlap);
+        let reference = reference(setting.list, &people, *overlap, setting.secret);
         for (name, attack) in ATTACKS {
             let reading = attack(&signatures, &reference, &mut || ());
             let tokens = setting.share_right(&reading, &reference.tokens()[..TOKENS], &people);
-            let believed = reading.believed(&signatures, &reference);
+            let believed = reading.believed();
             let share = believed[..TOKENS].iter().filter(|is| **is).count() as f64 / TOKENS as f64;
-            let [_, right] = records_right(&reading, &people, &reference);
+            let right = records_right(&signatures, &reading, &people, &reference);
             all.push((
                 name,
                 *overlap,
-                [tokens, share, right, reading.records(&reference, &believed)],
+                [
+                    tokens,
+                    share,
+                    right,
+                    reading.records(&signatures, &reference),
+                ],
             ));
         }
     }
@@ -273,28 +340,77 @@ fn with_salt_and_diffusion_no_tokens_are_read() {
 #[test]
 #[ignore = "measures, for minutes"]
 fn table() {
-    for strategy in [json!({"bitsPerToken": 15}), json!({"bitsPerFeature": 150})] {
-        for (name, hardening, flip) in [
-            ("none", json!({}), 0.0),
-            ("balance", json!({"balance": true}), 0.0),
-            ("BLIP 0.05", json!({}), 0.05),
-            ("diffusion", json!({"diffusion": 8}), 0.0),
-            ("salt", json!({"salt": ["born"]}), 0.0),
-            (
-                "salt and diffusion",
-                json!({"salt": ["born"], "diffusion": 8}),
-                0.0,
-            ),
-        ] {
-            let setting = Setting {
-                flip,
-                ..Setting::new(strategy.clone(), hardening)
-            };
-            for (attack, overlap, [right, believed, records, all]) in
-                attacked(&setting, &[0.2, 0.5, 0.8])
-            {
-                println!("{strategy} | {name} | {attack} | {overlap} | {right:.2} | {believed:.2} | {records:.2} | {all:.2}");
+    let which = std::env::var("WHICH").unwrap_or_default();
+    for list in [List::Febrl, List::Made] {
+        for strategy in [json!({"bitsPerToken": 15}), json!({"bitsPerFeature": 150})] {
+            for (name, hardening, flip) in [
+                ("none", json!({}), 0.0),
+                ("balance", json!({"balance": true}), 0.0),
+                ("BLIP 0.05", json!({}), 0.05),
+                ("diffusion", json!({"diffusion": 8}), 0.0),
+                ("salt", json!({"salt": ["born"]}), 0.0),
+                (
+                    "salt and diffusion",
+                    json!({"salt": ["born"], "diffusion": 8}),
+                    0.0,
+                ),
+            ] {
+                if !which.is_empty() && !which.split(',').any(|w| w == name) {
+                    continue;
+                }
+                for secret in 1..=5 {
+                    let setting = Setting {
+                        flip,
+                        secret,
+                        list,
+                        ..Setting::new(strategy.clone(), hardening.clone())
+                    };
+                    let begin = std::time::Instant::now();
+                    for (attack, overlap, [right, believed, records, all]) in
+                        attacked(&setting, &[0.2, 0.5, 0.8])
+                    {
+                        println!("{list:?} | {strategy} | {name} | {secret} | {attack} | {overlap} | {right:.2} | {believed:.2} | {records:.2} | {all:.2} {:.0?}", begin.elapsed());
+                    }
+                }
             }
         }
     }
+}
+
+#[test]
+#[ignore = "debug"]
+fn debug() {
+    let var = |name: &str, or: &str| std::env::var(name).unwrap_or(or.to_owned());
+    let setting = Setting {
+        flip: var("FLIP", "0").parse().unwrap(),
+        secret: var("SECRET", "1").parse().unwrap(),
+        list: if var("LIST", "").is_empty() {
+            List::Febrl
+        } else {
+            List::Made
+        },
+        ..Setting::new(json!({"bitsPerToken": 15}), json!({}))
+    };
+    let people = people(setting.list, RECORDS, setting.secret);
+    let signatures = setting.signatures(&people);
+    let reference = reference(
+        setting.list,
+        &people,
+        var("OVERLAP", "0.2").parse().unwrap(),
+        setting.secret,
+    );
+    let attack = ATTACKS[var("ATTACK", "2").parse::<usize>().unwrap()].1;
+    let begin = std::time::Instant::now();
+    let reading = attack(&signatures, &reference, &mut || ());
+    eprintln!("{:?}", begin.elapsed());
+    let share = setting.share_right(&reading, &reference.tokens()[..TOKENS], &people);
+    let believed = reading.believed();
+    eprintln!("\nright {share}");
+    for n in 0..TOKENS {
+        if believed[n] {
+            let (f, t) = &reference.tokens()[n];
+            eprint!("{f}{t} ");
+        }
+    }
+    eprintln!();
 }
