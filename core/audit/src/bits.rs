@@ -165,7 +165,8 @@ impl Signatures {
         self.records.div_ceil(64)
     }
 
-    pub(crate) fn row(&self, record: usize) -> &[u64] {
+    /// The words of one.
+    pub fn row(&self, record: usize) -> &[u64] {
         &self.rows[record * self.stride..][..self.stride]
     }
 

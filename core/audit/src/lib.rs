@@ -21,7 +21,7 @@ mod reference;
 pub use bits::Signatures;
 pub use findings::{audit, Finding, TOKENS};
 pub use read::{guessed, Reading};
-pub use reference::{bigrams, Reference, Token, MOST_REFERENCE};
+pub use reference::{Reference, Token, Tokens, MOST_REFERENCE};
 
 /// A bit is a token's if so large a share of the records that have the token have it.
 const SHARE: f64 = 0.9;

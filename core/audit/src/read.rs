@@ -63,6 +63,10 @@ impl Reading {
         self.believed.iter().filter(|is| **is).count()
     }
 
+    fn number_guessed(&self) -> usize {
+        self.values.iter().flatten().flatten().count()
+    }
+
     /// By token that is believed, the records that have its bits.
     pub(crate) fn sets(&self) -> impl Iterator<Item = &Option<RecordSet>> {
         let sets = self.having.iter().zip(&self.believed);
@@ -72,36 +76,33 @@ impl Reading {
     /// The share of records of which an attacker would believe to have the value of each field.
     pub fn records(&self, of: &Signatures, reference: &Reference) -> f64 {
         let all = self.values.first().map_or(0, Vec::len);
-        let is_read = |(n, record): &(usize, usize)| {
-            (0..self.values.len()).all(|field| self.fits(reference, field, *n, *record))
-        };
+        let is_read = |(n, record): &(usize, usize)| self.fits(reference, *n, *record);
         let read = guessed(of).enumerate().filter(is_read).count();
         read as f64 / all.max(1) as f64
     }
 
-    /// Whether the value that was guessed is that of the tokens which the record seems to have: most of the value's are
-    /// believed, it has nearly all of these, and nearly none that the value has not.
-    fn fits(&self, reference: &Reference, field: usize, n: usize, record: usize) -> bool {
-        let Some(value) = self.values[field][n] else {
-            return false;
-        };
-        let tokens = &reference.values(field)[value as usize];
+    /// Whether the values that were guessed are those of the tokens which the record seems to have: most of theirs are
+    /// believed, it has nearly all of these, and nearly none that they have not.
+    fn fits(&self, reference: &Reference, n: usize, record: usize) -> bool {
         let has = |token: usize| {
             self.believed[token]
                 && self.having[token]
                     .as_ref()
                     .is_some_and(|set| contains(set, record))
         };
-        let believed = tokens
-            .iter()
-            .filter(|token| self.believed[**token as usize])
-            .count();
-        let found = tokens.iter().filter(|token| has(**token as usize)).count();
-        let of_field = reference.tokens().iter().enumerate();
-        let seen = of_field
-            .filter(|(token, of)| of.0 == field && has(*token))
-            .count();
-        2 * believed > tokens.len() && 4 * found >= 3 * believed && 4 * found >= 3 * seen
+        let (mut tokens, mut believed, mut found) = (0, 0, 0);
+        for (field, values) in self.values.iter().enumerate() {
+            let Some(value) = values[n] else {
+                return false;
+            };
+            for token in &reference.values(field)[value as usize] {
+                tokens += 1;
+                believed += usize::from(self.believed[*token as usize]);
+                found += usize::from(has(*token as usize));
+            }
+        }
+        let seen = (0..self.believed.len()).filter(|token| has(*token)).count();
+        2 * believed > tokens && 4 * found >= 3 * believed && 4 * found >= 3 * seen
     }
 }
 
@@ -180,15 +181,19 @@ fn test(
                 let ratio = theirs.shares[*node] / ours.shares[*other];
                 *other != *token && (1.0 / RATIO..RATIO).contains(&ratio)
             };
-            let best = (0..compared)
-                .filter(is_similar)
-                .map(|other| matcher.gain(*node, other, &others))
-                .fold(f64::MIN, f64::max);
+            // How likely all others are, measured by this one; gains are twice the logarithm.
+            let (mut best, mut likely) = (f64::MIN, 0.0);
+            for other in (0..compared).filter(is_similar) {
+                let gain = matcher.gain(*node, other, &others);
+                best = best.max(gain);
+                likely += ((gain - own) / 2.0).exp();
+            }
             tested.verdicts[*token] = match own > 0.0 && own >= best - SLACK {
-                true => Verdict::Believed,
+                true if likely <= 1.0 => Verdict::Believed,
+                true => Verdict::Open,
                 false => Verdict::Wrong,
             };
-            if tested.verdicts[*token] == Verdict::Believed {
+            if tested.verdicts[*token] != Verdict::Wrong {
                 kept.push((*node, *token));
             }
         }
@@ -290,6 +295,10 @@ fn missing(of: &Signatures, bits: &[Vec<u64>], having: &[Option<RecordSet>]) -> 
     (missing as f64 / f64::max(all as f64, 1.0)).clamp(0.02, 0.2)
 }
 
+/// A value is guessed if it is so much likelier than by chance, as a logarithm, and than each other one.
+const LEAST_SCORE: f64 = 10.0;
+const MARGIN: f64 = 3.0;
+
 /// Values whose bits are put together at a time.
 const BLOCK: usize = 256;
 
@@ -311,7 +320,7 @@ fn values_of(
     let mut by_field = Vec::new();
     for field in 0..reference.fields() {
         // By record, the score of the best value and which it is, and the score of the second.
-        let mut best: Vec<(f64, Option<u32>, f64)> = vec![(2.0, None, 2.0); guessed(of).count()];
+        let mut best: Vec<(f64, Option<u32>, f64)> = vec![(0.0, None, 0.0); guessed(of).count()];
         for (block, values) in reference.values(field).chunks(BLOCK).enumerate() {
             let of_values = values.iter().enumerate().map(|(n, tokens)| {
                 let mut value = vec![0; of.stride()];
@@ -332,7 +341,14 @@ fn values_of(
                     (BLOCK * block + n) as u32,
                 )
             });
-            let of_values: Vec<(Vec<u64>, usize, f64, u32)> = of_values.collect();
+            // The best one scores more than LEAST_SCORE, and others count if they come near.
+            let counts = |(_, size, each, _): &(_, usize, f64, _)| {
+                *size as f64 * each > LEAST_SCORE - MARGIN
+            };
+            let of_values: Vec<(Vec<u64>, usize, f64, u32)> = of_values.filter(counts).collect();
+            if of_values.is_empty() {
+                continue;
+            }
             for (record, best) in guessed(of).zip(&mut best) {
                 turn();
                 let row = of.row(record);
@@ -347,9 +363,9 @@ fn values_of(
                 }
             }
         }
-        let sure = best
-            .into_iter()
-            .map(|(first, value, second)| value.filter(|_| first - second > 3.0 && first > 10.0));
+        let sure = best.into_iter().map(|(first, value, second)| {
+            value.filter(|_| first - second > MARGIN && first > LEAST_SCORE)
+        });
         by_field.push(sure.collect());
     }
     by_field
@@ -363,6 +379,7 @@ pub(crate) fn read_on(
     turn: &mut dyn FnMut(),
 ) -> Reading {
     let mut reading = Reading::of_nothing(of, reference);
+    let mut before = None;
     for pass in 0..=PASSES {
         turn();
         reading.bits = bits_of(of, &sets, turn);
@@ -381,9 +398,11 @@ pub(crate) fn read_on(
             }
         }
         reading.values = values_of(of, reference, &reading.bits, missing, turn);
-        if pass == PASSES {
+        let now = (reading.number_believed(), reading.number_guessed());
+        if pass == PASSES || now.1 == 0 || before == Some(now) {
             break;
         }
+        before = Some(now);
         let mut by_value: Vec<Vec<usize>> = vec![Vec::new(); reference.tokens().len()];
         for (field, values) in reading.values.iter().enumerate() {
             for (record, value) in guessed(of).zip(values) {

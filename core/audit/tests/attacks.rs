@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use audit::{
-    by_differences, by_graphs, by_patterns, guessed, Reading, Reference, Signatures, Token, TOKENS,
+    by_differences, by_graphs, by_patterns, guessed, Reading, Reference, Signatures, Token, Tokens,
+    TOKENS,
 };
 use clk::{Encoder, Hardening, Schema};
 use serde_json::{json, Value};
@@ -117,6 +118,11 @@ fn people(list: List, number: usize, seed: u64) -> Vec<Person> {
 }
 
 fn schema(strategy: &Value, comparison: &Value) -> Schema {
+    if let Some(n) = strategy["own"].as_u64() {
+        let most = 40;
+        let json = json!({"bloom_ident": 1, "ngram": n, "max_chars": most, "features": ["given", "surname"]});
+        return Schema::new(&json).expect("a schema");
+    }
     let feature = |name: &str| json!({"identifier": name, "format": {"type": "string"}, "hashing": {"comparison": comparison, "strategy": strategy, "missingValue": {"sentinel": ""}}});
     let json = json!({"version": 3, "clkConfig": {"l": 1024, "kdf": {"type": "HKDF"}}, "features": [feature("given"), feature("surname")]});
     Schema::new(&json).expect("a schema")
@@ -140,6 +146,14 @@ impl Setting {
             flip: 0.0,
             list: List::Febrl,
             secret: 1,
+        }
+    }
+
+    fn tokens(&self) -> Tokens {
+        match self.strategy["own"].as_u64() {
+            None => Tokens::Bigrams,
+            Some(0) => Tokens::Words,
+            Some(n) => Tokens::Normal(n as u8),
         }
     }
 
@@ -190,7 +204,16 @@ impl Setting {
 
     /// The share of the tokens whose bits were read right: of the bits that the attack says at least 0.9 are the token's,
     /// and of the token's at least half are said, both on average over records that have it.
-    fn share_right(&self, reading: &Reading, tokens: &[Token], people: &[Person]) -> f64 {
+    fn share_right(
+        &self,
+        reading: &Reading,
+        of: &Signatures,
+        tokens: &[Token],
+        people: &[Person],
+    ) -> f64 {
+        if self.tokens() != Tokens::Bigrams {
+            return self.share_common(reading, of, tokens, people);
+        }
         let exact = json!({"type": "exact"});
         let mut encoders: HashMap<u64, Encoder> = HashMap::new();
         let right = (0..tokens.len()).filter(|n| {
@@ -248,7 +271,49 @@ impl Setting {
     }
 }
 
-fn reference(list: List, people: &[Person], overlap: f64, seed: u64) -> Reference {
+impl Setting {
+    /// The same for the own family: the token's bits are those that all records with it have.
+    fn share_common(
+        &self,
+        reading: &Reading,
+        of: &Signatures,
+        tokens: &[Token],
+        people: &[Person],
+    ) -> f64 {
+        let right = (0..tokens.len()).filter(|n| {
+            let has = |person: &Person| {
+                (0..2).any(|field| {
+                    self.tokens()
+                        .of(field, &person[field])
+                        .contains(&tokens[*n])
+                })
+            };
+            let having = (0..people.len())
+                .filter(|record| has(&people[*record]))
+                .take(200);
+            let truth = having.map(|record| of.row(record).to_vec());
+            let truth = truth
+                .reduce(|a, b| a.iter().zip(b).map(|(a, b)| a & b).collect())
+                .unwrap_or_default();
+            let size = |words: &[u64]| words.iter().map(|word| word.count_ones()).sum::<u32>();
+            let said = &reading.bits[*n];
+            let both: Vec<u64> = truth.iter().zip(said).map(|(a, b)| a & b).collect();
+            if std::env::var("DEBUG").is_ok() {
+                eprint!(
+                    "{:?}:{}/{}/{} ",
+                    tokens[*n].1,
+                    size(&both),
+                    size(said),
+                    size(&truth)
+                );
+            }
+            size(said) > 0 && 10 * size(&both) >= 9 * size(said) && 2 * size(&both) >= size(&truth)
+        });
+        right.count() as f64 / tokens.len() as f64
+    }
+}
+
+fn reference(list: List, people: &[Person], overlap: f64, seed: u64, tokens: Tokens) -> Reference {
     let known = (overlap * people.len() as f64) as usize;
     let others = self::people(list, people.len() - known, 77 + seed);
     let records: Vec<(Vec<String>, f64)> = people[..known]
@@ -256,7 +321,7 @@ fn reference(list: List, people: &[Person], overlap: f64, seed: u64) -> Referenc
         .chain(&others)
         .map(|person| (person[..2].to_vec(), 1.0))
         .collect();
-    Reference::new(2, &records)
+    Reference::new(2, &records, tokens, &mut || ())
 }
 
 /// The share of records of which the values of all fields are read right.
@@ -291,10 +356,21 @@ fn attacked(setting: &Setting, overlaps: &[f64]) -> Vec<(&'static str, f64, [f64
     let signatures = setting.signatures(&people);
     let mut all = Vec::new();
     for overlap in overlaps {
-        let reference = reference(setting.list, &people, *overlap, setting.secret);
+        let reference = reference(
+            setting.list,
+            &people,
+            *overlap,
+            setting.secret,
+            setting.tokens(),
+        );
         for (name, attack) in ATTACKS {
             let reading = attack(&signatures, &reference, &mut || ());
-            let tokens = setting.share_right(&reading, &reference.tokens()[..TOKENS], &people);
+            let tokens = setting.share_right(
+                &reading,
+                &signatures,
+                &reference.tokens()[..TOKENS],
+                &people,
+            );
             let believed = reading.believed();
             let share = believed[..TOKENS].iter().filter(|is| **is).count() as f64 / TOKENS as f64;
             let right = records_right(&signatures, &reading, &people, &reference);
@@ -381,6 +457,10 @@ fn table() {
 #[ignore = "debug"]
 fn debug() {
     let var = |name: &str, or: &str| std::env::var(name).unwrap_or(or.to_owned());
+    let strategy = match var("OWN", "").as_str() {
+        "" => json!({"bitsPerToken": 15}),
+        n => json!({"own": n.parse::<u8>().unwrap()}),
+    };
     let setting = Setting {
         flip: var("FLIP", "0").parse().unwrap(),
         secret: var("SECRET", "1").parse().unwrap(),
@@ -389,7 +469,14 @@ fn debug() {
         } else {
             List::Made
         },
-        ..Setting::new(json!({"bitsPerToken": 15}), json!({}))
+        ..Setting::new(
+            strategy,
+            if var("SALT", "").is_empty() {
+                json!({})
+            } else {
+                json!({"salt": ["born"], "diffusion": 8})
+            },
+        )
     };
     let people = people(setting.list, RECORDS, setting.secret);
     let signatures = setting.signatures(&people);
@@ -398,14 +485,28 @@ fn debug() {
         &people,
         var("OVERLAP", "0.2").parse().unwrap(),
         setting.secret,
+        setting.tokens(),
     );
     let attack = ATTACKS[var("ATTACK", "2").parse::<usize>().unwrap()].1;
     let begin = std::time::Instant::now();
     let reading = attack(&signatures, &reference, &mut || ());
     eprintln!("{:?}", begin.elapsed());
-    let share = setting.share_right(&reading, &reference.tokens()[..TOKENS], &people);
+    let share = setting.share_right(
+        &reading,
+        &signatures,
+        &reference.tokens()[..TOKENS],
+        &people,
+    );
     let believed = reading.believed();
-    eprintln!("\nright {share}");
+    eprintln!(
+        "\nright {share} believed {}",
+        believed[..TOKENS].iter().filter(|is| **is).count()
+    );
+    eprintln!(
+        "records {} {}",
+        records_right(&signatures, &reading, &people, &reference),
+        reading.records(&signatures, &reference)
+    );
     for n in 0..TOKENS {
         if believed[n] {
             let (f, t) = &reference.tokens()[n];
