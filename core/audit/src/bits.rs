@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::differences::PAIRS;
 use signature::bits::{intersect_words, to_words};
 
 /// So many signatures or columns are looked at between two turns.
@@ -71,6 +72,7 @@ pub struct Signatures {
     /// By bit, the share of records that have it.
     shares: Vec<f64>,
     mirrored: usize,
+    most_differences: usize,
 }
 
 impl Signatures {
@@ -107,6 +109,7 @@ impl Signatures {
             columns,
             shares: Vec::new(),
             mirrored: 0,
+            most_differences: PAIRS,
         };
         of.look(turn);
         of
@@ -144,6 +147,16 @@ impl Signatures {
     /// How many bits were left out, since each is set where another one is not: who balances filters adds them.
     pub fn mirrored(&self) -> usize {
         self.mirrored
+    }
+
+    /// Differences of two of them that are looked at, at most.
+    pub(crate) fn most_differences(&self) -> usize {
+        self.most_differences
+    }
+
+    /// Looks at no more differences than there is room for: see [`crate::Room`].
+    pub fn limit_differences(&mut self, most: usize) {
+        self.most_differences = most.min(PAIRS);
     }
 
     /// Bits of each.

@@ -27,15 +27,11 @@ const HAVING: f64 = 0.62;
 const EVERY: usize = 2;
 const WEIGHT: f64 = 0.2;
 
-/// The patterns of the differences of signatures, and the tokens in which records of the reference differ. Of all pairs, at most `most`.
-pub(crate) fn clues(
-    of: &Signatures,
-    reference: &Reference,
-    most: usize,
-    turn: &mut dyn FnMut(),
-) -> Clues {
+/// The patterns of the differences of signatures, and the tokens in which records of the reference differ.
+pub(crate) fn clues(of: &Signatures, reference: &Reference, turn: &mut dyn FnMut()) -> Clues {
+    let most_pairs = of.most_differences();
     let some = |of: &Signatures, turn: &mut dyn FnMut()| {
-        let pairs = similar_pairs(of, EVERY * most.min(PAIRS), turn);
+        let pairs = similar_pairs(of, EVERY * most_pairs, turn);
         pairs.into_iter().step_by(EVERY).collect::<Vec<_>>()
     };
     let (patterns, differences) = {

@@ -17,11 +17,13 @@ mod graph;
 mod patterns;
 mod read;
 mod reference;
+mod room;
 
 pub use bits::Signatures;
 pub use findings::{audit, Finding, TOKENS};
 pub use read::{guessed, Reading};
 pub use reference::{Reference, Token, Tokens, MOST_REFERENCE};
+pub use room::Room;
 
 /// A bit is a token's if so large a share of the records that have the token have it.
 const SHARE: f64 = 0.9;
@@ -38,5 +40,5 @@ pub fn by_graphs(of: &Signatures, reference: &Reference, turn: &mut dyn FnMut())
 
 /// Attacks by the differences of similar signatures. `turn` is called again and again.
 pub fn by_differences(of: &Signatures, reference: &Reference, turn: &mut dyn FnMut()) -> Reading {
-    differences::clues(of, reference, differences::PAIRS, turn).read(of, reference, turn)
+    differences::clues(of, reference, turn).read(of, reference, turn)
 }

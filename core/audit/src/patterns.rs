@@ -25,7 +25,7 @@ const LEAST_BITS: usize = 6;
 const LEAST_RECORDS: usize = 8;
 
 /// Most patterns.
-const MOST: usize = 600;
+pub(crate) const MOST_PATTERNS: usize = 600;
 
 /// The patterns of the signatures, and the tokens of the reference.
 pub(crate) fn clues(of: &Signatures, reference: &Reference, turn: &mut dyn FnMut()) -> Clues {
@@ -64,7 +64,7 @@ pub(crate) fn mine(
     }
     let mut sizes: Vec<usize> = left.iter().map(|left| count(left)).collect();
     let mut found: Vec<Pattern> = Vec::new();
-    while found.len() < MOST {
+    while found.len() < MOST_PATTERNS {
         turn();
         let Some(seed) = of
             .telling()

@@ -300,7 +300,7 @@ const LEAST_SCORE: f64 = 10.0;
 const MARGIN: f64 = 3.0;
 
 /// Values whose bits are put together at a time.
-const BLOCK: usize = 256;
+pub(crate) const BLOCK: usize = 256;
 
 /// The values of records by the bits of tokens, where one value is clearly likelier than all others. `missing` as above.
 fn values_of(

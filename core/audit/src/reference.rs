@@ -197,6 +197,19 @@ impl Reference {
         self.records.len()
     }
 
+    /// Bytes that it takes, also while it is attacked by: texts, the values of each record and the records of each value, the
+    /// records of each token, and the records by their tokens, as rows and as columns.
+    pub(crate) fn bytes(&self) -> usize {
+        let text: usize = self.values.iter().flatten().map(String::len).sum();
+        let tokens: usize = self.tokens_of.iter().flatten().map(Vec::len).sum();
+        let values: usize = self.values.iter().map(Vec::len).sum();
+        let records = self.records.len();
+        text + 4 * tokens
+            + values * 96
+            + records * (24 + 8 * self.fields())
+            + 3 * self.tokens.len() * records.div_ceil(64) * 8
+    }
+
     pub(crate) fn fields(&self) -> usize {
         self.values.len()
     }
