@@ -82,7 +82,7 @@ impl Reading {
     }
 
     /// Whether the values that were guessed are those of the tokens which the record seems to have: most of theirs are
-    /// believed, it has nearly all of these, and nearly none that they have not.
+    /// believed, it has most of these, and most that it has are theirs.
     fn fits(&self, reference: &Reference, n: usize, record: usize) -> bool {
         let has = |token: usize| {
             self.believed[token]
@@ -96,13 +96,14 @@ impl Reading {
                 return false;
             };
             for token in &reference.values(field)[value as usize] {
-                tokens += 1;
+                // Those that have come with others only have no bits of their own, and say nothing.
+                tokens += usize::from(!self.bits[*token as usize].is_empty());
                 believed += usize::from(self.believed[*token as usize]);
                 found += usize::from(has(*token as usize));
             }
         }
         let seen = (0..self.believed.len()).filter(|token| has(*token)).count();
-        2 * believed > tokens && 4 * found >= 3 * believed && 4 * found >= 3 * seen
+        2 * believed > tokens && 2 * found > believed && 2 * found > seen
     }
 }
 
@@ -124,6 +125,9 @@ struct Tested {
 
 /// Another token may fit better by so much.
 const SLACK: f64 = 1.0;
+
+/// Tokens so correlated come together nearly always: which one it is makes no difference to what is read.
+const SAME: f32 = 0.95;
 
 fn test(
     of: &Signatures,
@@ -179,7 +183,9 @@ fn test(
             let own = matcher.gain(*node, *token, &others);
             let is_similar = |other: &usize| {
                 let ratio = theirs.shares[*node] / ours.shares[*other];
-                *other != *token && (1.0 / RATIO..RATIO).contains(&ratio)
+                *other != *token
+                    && (1.0 / RATIO..RATIO).contains(&ratio)
+                    && ours.weights[*token][*other] < SAME
             };
             // How likely all others are, measured by this one; gains are twice the logarithm.
             let (mut best, mut likely) = (f64::MIN, 0.0);
