@@ -101,15 +101,15 @@ bounded 'pairs one to one' "SET maintenance_work_mem = '16MB'; CREATE TABLE alik
     'SELECT count(*) FROM alike_pair' 1500
 
 # An audit of keyed signatures takes maintenance_work_mem, and what all sessions need besides, however many, however wide, and however long the list.
-ask -c "SELECT bloom_secret_import('memory', sha256('memory'))" -c "
+ask -o /dev/null -c "SELECT bloom_secret_import('memory', sha256('memory'))" -c "
     CREATE TABLE names AS SELECT left(md5('g' || floor(500 * ((hashint4(i)::bigint & 1023) / 1024.0) ^ 2)), 7) AS given, left(md5('s' || floor(3000 * ((hashint4(-i)::bigint & 1023) / 1024.0) ^ 2)), 9) AS surname FROM generate_series(1, 60000) AS i" -c "
     CREATE FUNCTION clk(names, l int) RETURNS bloom STABLE LANGUAGE sql AS \$\$SELECT bloom_clk(to_jsonb(\$1), format('{\"version\": 3, \"clkConfig\": {\"l\": %s, \"kdf\": {\"type\": \"HKDF\"}}, \"features\": [
-        {\"identifier\": \"given\", \"format\": {\"type\": \"string\"}, \"hashing\": {\"comparison\": {\"type\": \"ngram\", \"n\": 2}, \"strategy\": {\"bitsPerToken\": %s}}},
-        {\"identifier\": \"surname\", \"format\": {\"type\": \"string\"}, \"hashing\": {\"comparison\": {\"type\": \"ngram\", \"n\": 2}, \"strategy\": {\"bitsPerToken\": %s}}}]}', l, l / 70, l / 70)::jsonb, 'memory')\$\$" -c "
+        {\"identifier\": \"given\", \"format\": {\"type\": \"string\"}, \"hashing\": {\"comparison\": {\"type\": \"ngram\", \"n\": 2}, \"strategy\": {\"bitsPerToken\": %s}, \"hash\": {\"type\": \"doubleHash\"}}},
+        {\"identifier\": \"surname\", \"format\": {\"type\": \"string\"}, \"hashing\": {\"comparison\": {\"type\": \"ngram\", \"n\": 2}, \"strategy\": {\"bitsPerToken\": %s}, \"hash\": {\"type\": \"doubleHash\"}}}]}', l, l / 70, l / 70)::jsonb, 'memory')\$\$" -c "
     CREATE TABLE keyed AS SELECT clk(n, 1024) AS sig FROM names AS n" -c "
-    CREATE TABLE wide_keyed AS SELECT clk(n, 65535) AS sig FROM (SELECT * FROM names LIMIT 5000) AS n" -c "
-    CREATE TABLE long_names AS SELECT (SELECT string_agg(chr(19968 + (i * j * 7919) % 20000), '') FROM generate_series(1, 100) AS j) AS name FROM generate_series(1, 20000) AS i"
-for what in keyed:names:32 wide_keyed:names:160 keyed:long_names:96; do
+    CREATE TABLE wide_keyed AS SELECT clk(n, 65535) AS sig FROM (SELECT * FROM names LIMIT 2000) AS n" -c "
+    CREATE TABLE long_names AS SELECT (SELECT string_agg(chr(19968 + (i::bigint * j * 7919 % 20000)::int), '') FROM generate_series(1, 100) AS j) AS name FROM generate_series(1, 20000) AS i"
+for what in keyed:names:32 wide_keyed:names:96 keyed:long_names:96; do
     IFS=: read -r signatures list megabytes <<<"$what"
     bounded "audit of $signatures by $list in $megabytes MB" "SET maintenance_work_mem = '${megabytes}MB'; SELECT count(*) AS found FROM bloom_audit_keyed('$signatures', 'sig', '$list') \\gset" \
         'SELECT :found' 14 $((1024 * megabytes + 16384))

@@ -163,11 +163,10 @@ impl Sample {
     /// Errors: out of memory.
     fn all(self) -> (Signatures, Reference) {
         let records = self.rows.len() / self.stride();
-        // What is allocated one by one cannot say that there is no memory: all of it is asked for before.
-        reserve(
-            &mut Vec::<u8>::new(),
-            self.room.bytes(records, self.differences.min(32 * records)),
-        );
+        // What is allocated one by one cannot say that there is no memory: all that is not there yet is asked for before.
+        let needed = self.room.bytes(records, self.differences.min(32 * records));
+        let there = size_of_val(&self.rows[..]);
+        reserve(&mut Vec::<u8>::new(), needed.saturating_sub(there));
         let bits = self.shape.m() as usize;
         let mut signatures = Signatures::of_words(bits, self.rows, &mut check_for_interrupts);
         signatures.limit_differences(self.differences);

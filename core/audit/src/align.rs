@@ -177,3 +177,55 @@ impl<'a> Matcher<'a> {
         (sum, pairs)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nodes of which each is as common, and belongs to each other one, as its number says.
+    fn graph(order: &[usize]) -> Graph {
+        let weight = |a: usize, b: usize| match a == b {
+            true => 1.0,
+            false => ((a * b * 7 + a + b) % 13) as f32 / 20.0 - 0.2,
+        };
+        Graph {
+            shares: order.iter().map(|n| 0.2 / (*n + 1) as f64).collect(),
+            weights: order
+                .iter()
+                .map(|a| order.iter().map(|b| weight(*a, *b)).collect())
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn nodes_are_found_by_what_they_belong_to() {
+        let order = [1, 0, 2, 4, 3, 6, 5, 8, 7, 9];
+        let theirs = graph(&order);
+        let ours = graph(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        let mut pairs = match_graphs(&theirs, &ours, 1e4, &[], &mut || ());
+        pairs.sort_unstable();
+        let expected: Vec<(usize, usize)> = order.iter().copied().enumerate().collect();
+        assert_eq!(pairs, expected);
+    }
+
+    #[test]
+    fn known_pairs_stay() {
+        let ours = graph(&[0, 1, 2, 3, 4, 5]);
+        let pairs = match_graphs(
+            &graph(&[0, 1, 2, 3, 4, 5]),
+            &ours,
+            1e4,
+            &[(0, 1)],
+            &mut || (),
+        );
+        assert!(pairs.contains(&(0, 1)));
+    }
+
+    #[test]
+    fn independent_sets_do_not_correlate() {
+        let (a, b) = (vec![0x5555_u64; 4], vec![0x3333_u64; 4]);
+        let of = Graph::new(&[&a, &b, &a], 64, &mut || ());
+        assert_eq!(of.shares, [0.5, 0.5, 0.5]);
+        assert!(of.weights[0][1].abs() < 1e-6 && (of.weights[0][2] - 1.0).abs() < 1e-6);
+    }
+}

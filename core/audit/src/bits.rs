@@ -262,3 +262,62 @@ pub(crate) fn similar_pairs(
         .map(|(_, a, b)| (a as usize, b as usize))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_count_and_list_their_members() {
+        let set = set_of(130, [0, 63, 64, 129]);
+        assert_eq!(count(&set), 4);
+        assert_eq!(members(&set).collect::<Vec<_>>(), [0, 63, 64, 129]);
+        assert!(contains(&set, 64) && !contains(&set, 65));
+        assert_eq!(
+            without(&set, &set_of(130, [63, 5])),
+            set_of(130, [0, 64, 129])
+        );
+    }
+
+    #[test]
+    fn columns_are_the_rows_turned_round() {
+        let rows: [&[u8]; 3] = [&[0b001], &[0b011], &[0b010]];
+        let of = Signatures::new(3, rows, &mut || ());
+        assert_eq!(members(of.column(0)).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(members(of.column(1)).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(count(of.column(2)), 0);
+        assert_eq!(
+            members(&of.with(&[0b011], 2, &mut || ())).collect::<Vec<_>>(),
+            [1]
+        );
+    }
+
+    #[test]
+    fn a_bit_that_is_set_where_another_is_not_is_left_out() {
+        // Bit 1 is bit 0 turned round, and the commoner one; bit 2 is neither.
+        let rows: [&[u8]; 4] = [&[0b001], &[0b010], &[0b110], &[0b110]];
+        let of = Signatures::new(3, rows, &mut || ());
+        assert_eq!(of.mirrored(), 1);
+        assert_eq!(count(of.column(1)), 0);
+        assert_eq!(of.row(2), [0b100]);
+        assert_eq!(of.shares(), [0.25, 0.0, 0.5]);
+    }
+
+    #[test]
+    fn the_most_similar_pairs_come_first_and_equal_records_once() {
+        let rows: [&[u8]; 5] = [&[0xf], &[0xf], &[0x7], &[0xc0], &[0x30]];
+        let of = Signatures::new(8, rows, &mut || ());
+        assert_eq!(similar_pairs(&of, 1, &mut || ()), [(0, 2)]);
+    }
+
+    #[test]
+    fn whoever_waits_is_called_between() {
+        let row = vec![0b1; 1024];
+        let mut turns = 0;
+        let of = Signatures::new(65_535, (0..20).map(|_| &row[..]), &mut || turns += 1);
+        assert!(turns >= 65_535);
+        turns = 0;
+        of.with(&[0; 1024], 1, &mut || turns += 1);
+        assert!(turns > 0);
+    }
+}

@@ -177,3 +177,24 @@ pub(crate) fn settle(
     }
     Some(Pattern { bits, having })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_that_are_set_together_are_a_pattern() {
+        // Bits 0 to 7 are of one token, 8 to 15 of another one; bit 16 comes by chance.
+        let row = |n: u32| {
+            let first = if n % 2 == 0 { 0xff } else { 0 };
+            let second = if n % 3 == 0 { 0xff } else { 0 };
+            vec![first, second, u8::from(signature::mix(n.into()) % 2 == 0)]
+        };
+        let rows: Vec<Vec<u8>> = (0..600).map(row).collect();
+        let of = Signatures::new(24, rows.iter().map(|row| &row[..]), &mut || ());
+        let found = mine(&of, 10, SHARE, SHARE, &mut || ());
+        let bits: Vec<u64> = found.iter().map(|pattern| pattern.bits[0]).collect();
+        assert_eq!(bits[..2], [0x00ff, 0xff00]);
+        assert_eq!(count(&found[1].having), 200);
+    }
+}

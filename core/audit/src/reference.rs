@@ -278,3 +278,38 @@ impl Reference {
         &self.having[token]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_taken_apart_as_signatures_are() {
+        let texts =
+            |tokens: Vec<Token>| tokens.into_iter().map(|token| token.1).collect::<Vec<_>>();
+        assert_eq!(
+            texts(Tokens::Bigrams.of(1, "nana")),
+            [" n", "na", "an", "a "]
+        );
+        assert_eq!(texts(Tokens::Bigrams.of(0, "Ö")), [" Ö", "Ö "]);
+        assert!(Tokens::Bigrams.of(0, "").is_empty() && Tokens::Normal(3).of(0, "").is_empty());
+        assert_eq!(Tokens::Normal(2).of(1, "Ö"), Tokens::Normal(2).of(0, "oe"));
+    }
+
+    #[test]
+    fn the_commonest_tokens_come_first_with_their_records() {
+        let record = |name: &str, times| (vec![name.to_owned()], times);
+        let records = [
+            record("ab", 1.0),
+            record("ac", 3.0),
+            record("", 1.0),
+            record("x", f64::NAN),
+        ];
+        let of = Reference::new(1, &records, Tokens::Bigrams, &mut || ());
+        assert_eq!(of.records(), 5);
+        assert_eq!(of.tokens()[0], (0, " a".to_owned()));
+        assert_eq!(of.frequency(0), 0.8);
+        assert_eq!(of.common_values(0.5).len(), 1);
+        assert!(of.bytes() > 0);
+    }
+}
