@@ -165,7 +165,7 @@ impl Sample {
         let records = self.rows.len() / self.stride();
         // What is allocated one by one cannot say that there is no memory: all that is not there yet is asked for before.
         let needed = self.room.bytes(records, self.differences.min(32 * records));
-        let there = size_of_val(&self.rows[..]);
+        let there = size_of_val(&self.rows[..]) + self.reference.taken();
         reserve(&mut Vec::<u8>::new(), needed.saturating_sub(there));
         let bits = self.shape.m() as usize;
         let mut signatures = Signatures::of_words(bits, self.rows, &mut check_for_interrupts);

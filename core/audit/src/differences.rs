@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::align::{Graph, MOST_NODES};
-use crate::bits::{count, set_of, similar_pairs, RecordSet, Signatures};
+use crate::bits::{count, insert, similar_pairs, RecordSet, Signatures};
 use crate::clues::Clues;
 use crate::patterns::mine;
 use crate::reference::Reference;
@@ -45,20 +45,28 @@ pub(crate) fn clues(of: &Signatures, reference: &Reference, turn: &mut dyn FnMut
         (mine(&theirs, least, SEEN, HAVING, turn), theirs.records())
     };
     let pairs = some(&reference.as_signatures(turn), turn);
-    let mut having: HashMap<u32, Vec<usize>> = HashMap::new();
+    // Counted first, since there may be far more tokens than are compared.
+    let mut counts = vec![0; reference.tokens().len()];
+    for (a, b) in &pairs {
+        turn();
+        for token in reference.differing(*a, *b) {
+            counts[token as usize] += 1;
+        }
+    }
+    let mut tokens: Vec<u32> = (0..counts.len() as u32).collect();
+    tokens.retain(|token| counts[*token as usize] > 0);
+    tokens.sort_by_key(|token| (Reverse(counts[*token as usize]), *token));
+    tokens.truncate(MOST_NODES);
+    let places: HashMap<u32, usize> = tokens.iter().copied().zip(0..).collect();
+    let mut sets: Vec<RecordSet> = vec![vec![0; pairs.len().div_ceil(64)]; tokens.len()];
     for (n, (a, b)) in pairs.iter().enumerate() {
         turn();
         for token in reference.differing(*a, *b) {
-            having.entry(token).or_default().push(n);
+            if let Some(place) = places.get(&token) {
+                insert(&mut sets[*place], n);
+            }
         }
     }
-    let mut tokens: Vec<(u32, Vec<usize>)> = having.into_iter().collect();
-    tokens.sort_by_key(|(token, of)| (Reverse(of.len()), *token));
-    tokens.truncate(MOST_NODES);
-    let sets: Vec<RecordSet> = tokens
-        .iter()
-        .map(|(_, of)| set_of(pairs.len(), of.iter().copied()))
-        .collect();
     let ours: Vec<&[u64]> = sets.iter().map(|set| &set[..]).collect();
     let theirs: Vec<&[u64]> = patterns
         .iter()
@@ -74,7 +82,7 @@ pub(crate) fn clues(of: &Signatures, reference: &Reference, turn: &mut dyn FnMut
         theirs: Graph::new(&theirs, differences, turn),
         ours: Graph::new(&ours, pairs.len(), turn),
         records: differences.min(pairs.len()) as f64 * WEIGHT,
-        tokens: tokens.iter().map(|(token, _)| vec![*token]).collect(),
+        tokens: tokens.into_iter().map(|token| vec![token]).collect(),
         nodes,
     }
 }

@@ -144,15 +144,15 @@ fn test(
     let compared = tokens.min(MOST_NODES);
     // Those that come as often as they should.
     let mut claimed: Vec<usize> = Vec::new();
-    for token in 0..compared {
+    for (token, bits) in bits.iter().enumerate().take(compared) {
         let expected = reference.frequency(token) * records;
-        if count(&bits[token]) < LEAST_BITS || expected < LEAST_RECORDS as f64 {
+        if count(bits) < LEAST_BITS || expected < LEAST_RECORDS as f64 {
             continue;
         }
-        let Some(least) = least_bits(of, &bits[token], 0.05 * expected) else {
+        let Some(least) = least_bits(of, bits, 0.05 * expected) else {
             continue;
         };
-        let having = of.with(&bits[token], least, turn);
+        let having = of.with(bits, least, turn);
         let off = (count(&having).max(1) as f64 / expected).ln().abs();
         match off < 0.2 + 3.0 / expected.sqrt() {
             true => claimed.push(token),

@@ -197,17 +197,28 @@ impl Reference {
         self.records.len()
     }
 
-    /// Bytes that it takes, also while it is attacked by: texts, the values of each record and the records of each value, the
-    /// records of each token, and the records by their tokens, as rows and as columns.
-    pub(crate) fn bytes(&self) -> usize {
+    /// Bytes that it has taken, with what it was made of: texts as they were read and as they are kept, the values of each
+    /// record and the records of each value, the counts of tokens, and the records of each token.
+    pub fn taken(&self) -> usize {
         let text: usize = self.values.iter().flatten().map(String::len).sum();
-        let tokens: usize = self.tokens_of.iter().flatten().map(Vec::len).sum();
         let values: usize = self.values.iter().map(Vec::len).sum();
-        let records = self.records.len();
-        text + 4 * tokens
-            + values * 96
-            + records * (24 + 8 * self.fields())
-            + 3 * self.tokens.len() * records.div_ceil(64) * 8
+        let tokens: usize = self.tokens_of.iter().flatten().map(Vec::len).sum();
+        let counted = match self.tokens.len() {
+            MOST_TOKENS => MOST_COUNTED,
+            tokens => tokens,
+        };
+        let of_record = 24 + 32 + self.fields() * (8 + 24 + 32 + text / values.max(1));
+        let of_records = self.records.len() * of_record;
+        text + values * 128 + 4 * tokens + counted * 128 + of_records + self.by_token()
+    }
+
+    /// Bytes that it takes while it is attacked by: also the records by their tokens, as rows and as columns.
+    pub(crate) fn bytes(&self) -> usize {
+        self.taken() + 2 * self.by_token()
+    }
+
+    fn by_token(&self) -> usize {
+        self.tokens.len() * self.records.len().div_ceil(64) * 8
     }
 
     pub(crate) fn fields(&self) -> usize {
