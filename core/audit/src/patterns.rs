@@ -186,9 +186,13 @@ mod tests {
     fn bits_that_are_set_together_are_a_pattern() {
         // Bits 0 to 7 are of one token, 8 to 15 of another one; bit 16 comes by chance.
         let row = |n: u32| {
-            let first = if n % 2 == 0 { 0xff } else { 0 };
-            let second = if n % 3 == 0 { 0xff } else { 0 };
-            vec![first, second, u8::from(signature::mix(n.into()) % 2 == 0)]
+            let first = if n.is_multiple_of(2) { 0xff } else { 0 };
+            let second = if n.is_multiple_of(3) { 0xff } else { 0 };
+            vec![
+                first,
+                second,
+                u8::from(signature::mix(n.into()).is_multiple_of(2)),
+            ]
         };
         let rows: Vec<Vec<u8>> = (0..600).map(row).collect();
         let of = Signatures::new(24, rows.iter().map(|row| &row[..]), &mut || ());
