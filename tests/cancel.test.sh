@@ -70,6 +70,14 @@ CREATE TABLE varied AS SELECT i AS id, 'h' || i / 4 AS house, substr(v, 1, 3) AS
         translate(md5(i || 'x'), '0123456789', 'dddabcaaab') OFFSET 0) AS l (v, w, x);
 SET client_min_messages = error;
 CREATE TABLE model AS SELECT bloom_model_fit('record', 'id') AS model;
+SELECT bloom_secret_import('cancel', sha256('cancel')) AS id \gset
+CREATE TABLE names AS SELECT left(md5('g' || floor(500 * ((hashint4(i)::bigint & 1023) / 1024.0) ^ 2)), 7) AS given, left(md5('s' || floor(3000 * ((hashint4(-i)::bigint & 1023) / 1024.0) ^ 2)), 9) AS surname FROM generate_series(1, 20000) AS i;
+CREATE FUNCTION clk(names, l int) RETURNS bloom STABLE LANGUAGE sql AS $$SELECT bloom_clk(to_jsonb($1), format('{"version": 3, "clkConfig": {"l": %s, "kdf": {"type": "HKDF"}}, "features": [
+    {"identifier": "given", "format": {"type": "string"}, "hashing": {"comparison": {"type": "ngram", "n": 2}, "strategy": {"bitsPerToken": %s}, "hash": {"type": "doubleHash"}}},
+    {"identifier": "surname", "format": {"type": "string"}, "hashing": {"comparison": {"type": "ngram", "n": 2}, "strategy": {"bitsPerToken": %s}, "hash": {"type": "doubleHash"}}}]}', l, l / 70, l / 70)::jsonb, 'cancel')$$;
+CREATE TABLE keyed AS SELECT clk(n, 1024) AS sig FROM names AS n;
+CREATE TABLE wide_keyed AS SELECT clk(n, 65535) AS sig FROM (SELECT * FROM names LIMIT 2000) AS n;
+CREATE TABLE long_names AS SELECT (SELECT string_agg(chr(19968 + (i::bigint * j * 7919 % 20000)::int), '') FROM generate_series(1, 100) AS j) AS name FROM generate_series(1, 16384) AS i;
 CREATE TABLE filled (LIKE large);
 CREATE INDEX ON filled USING sigfile (sig) WITH (tail_limit = 4096);
 
@@ -203,6 +211,9 @@ job[searches by GiST]="$alone; SET enable_seqscan = off|SELECT count(*) FROM pla
 job[ADD CONSTRAINT]="$alone|ALTER TABLE large ADD EXCLUDE USING sigfile ((bloom_query(sig, 0.9)) WITH %)"
 job[ANALYZE]="$alone|ANALYZE large"
 texts="(SELECT repeat('Erika Mustermann ', 500000)) AS l (t), generate_series(1, 200) AS i"
+job[audit of keyed signatures]="$alone|SELECT count(*) FROM bloom_audit_keyed('keyed', 'sig', 'names')"
+job[audit of wide keyed signatures]="$alone|SELECT count(*) FROM bloom_audit_keyed('wide_keyed', 'sig', 'names')"
+job[audit by a long list]="$alone|SELECT count(*) FROM bloom_audit_keyed('keyed', 'sig', 'long_names')"
 job[text]="$alone|SELECT count(bloom_signature(t || i)) FROM $texts"
 job[tokens]="$alone|SELECT count(ident_token_sim(ident_shingles(ident_words(t || i), 3), ident_tokens(i || t))) FROM $texts"
 job[tokens of JSON]="$alone|SELECT count(bloom_signature_of_tokens(ident_multiset(ident_tokens(to_jsonb(array_fill(t || i, ARRAY[2])))))) FROM $texts"

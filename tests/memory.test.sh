@@ -100,12 +100,27 @@ bounded 'pairs one to one' "SET maintenance_work_mem = '16MB'; CREATE TABLE alik
         SELECT p.* FROM alike_model, bloom_model_linkage('alike', 'id', 'alike_again', 'id', model, 0, true, '{\"force\": true}') AS p;" \
     'SELECT count(*) FROM alike_pair' 1500
 
+# An audit of keyed signatures takes maintenance_work_mem, and what all sessions need besides, however many, however wide, and however long the list.
+ask -o /dev/null -c "SELECT bloom_secret_import('memory', sha256('memory'))" -c "
+    CREATE TABLE names AS SELECT left(md5('g' || floor(500 * ((hashint4(i)::bigint & 1023) / 1024.0) ^ 2)), 7) AS given, left(md5('s' || floor(3000 * ((hashint4(-i)::bigint & 1023) / 1024.0) ^ 2)), 9) AS surname FROM generate_series(1, 60000) AS i" -c "
+    CREATE FUNCTION clk(names, l int) RETURNS bloom STABLE LANGUAGE sql AS \$\$SELECT bloom_clk(to_jsonb(\$1), format('{\"version\": 3, \"clkConfig\": {\"l\": %s, \"kdf\": {\"type\": \"HKDF\"}}, \"features\": [
+        {\"identifier\": \"given\", \"format\": {\"type\": \"string\"}, \"hashing\": {\"comparison\": {\"type\": \"ngram\", \"n\": 2}, \"strategy\": {\"bitsPerToken\": %s}, \"hash\": {\"type\": \"doubleHash\"}}},
+        {\"identifier\": \"surname\", \"format\": {\"type\": \"string\"}, \"hashing\": {\"comparison\": {\"type\": \"ngram\", \"n\": 2}, \"strategy\": {\"bitsPerToken\": %s}, \"hash\": {\"type\": \"doubleHash\"}}}]}', l, l / 70, l / 70)::jsonb, 'memory')\$\$" -c "
+    CREATE TABLE keyed AS SELECT clk(n, 1024) AS sig FROM names AS n" -c "
+    CREATE TABLE wide_keyed AS SELECT clk(n, 65535) AS sig FROM (SELECT * FROM names LIMIT 2000) AS n" -c "
+    CREATE TABLE long_names AS SELECT (SELECT string_agg(chr(19968 + (i::bigint * j * 7919 % 20000)::int), '') FROM generate_series(1, 100) AS j) AS name FROM generate_series(1, 20000) AS i"
+for what in keyed:names:32 wide_keyed:names:96 keyed:long_names:96; do
+    IFS=: read -r signatures list megabytes <<<"$what"
+    bounded "audit of $signatures by $list in $megabytes MB" "SET maintenance_work_mem = '${megabytes}MB'; SELECT count(*) AS found FROM bloom_audit_keyed('$signatures', 'sig', '$list') \\gset" \
+        'SELECT :found' 14 $((1024 * megabytes + 16384))
+done
+
 # A session that gets no more memory fails its statement, and nothing else: what is large is asked for, and for the rest there is a reserve.
 if command -v prlimit >/dev/null; then
     ask -c "CREATE TABLE short AS SELECT * FROM record UNION ALL SELECT id + $rows, given_name || 'x', surname, born, street, city FROM record LIMIT 300000"
     sessions=$(ask -c "SELECT pg_postmaster_start_time(), sum(sessions_killed + sessions_fatal) FROM pg_stat_database")
     failed=0
-    for job in "bloom_model_fit('short', 'id')" "bloom_model_duplicates('short', 'id', (SELECT model FROM model))" "bloom_report('source', 'id', 'sig', 0.5)"; do
+    for job in "bloom_model_fit('short', 'id')" "bloom_model_duplicates('short', 'id', (SELECT model FROM model))" "bloom_report('source', 'id', 'sig', 0.5)" "bloom_audit_keyed('keyed', 'sig', 'names')"; do
         for megabytes in 1 4 10; do
             said=$({
                 ask 2>&1 <<SQL

@@ -44,6 +44,39 @@ CREATE TABLE mixed AS SELECT plain AS sig FROM few UNION ALL SELECT salted FROM 
 SELECT bloom_audit_keyed('mixed', 'sig', 'known');
 CREATE TABLE unkeyed AS SELECT bloom_signature(given) AS sig FROM few;
 SELECT bloom_audit_keyed('unkeyed', 'sig', 'known');
+-- NULLs, empty and other texts, and names that come again are taken as they are; signatures that are missing are left out.
+CREATE TABLE odd AS SELECT CASE id % 4 WHEN 0 THEN NULL WHEN 1 THEN '' WHEN 2 THEN 'Zoë 高石 ' || chr(128512) ELSE given END AS given, CASE WHEN id % 7 > 0 THEN surname END AS surname,
+    CASE WHEN id % 2 = 0 THEN plain END AS plain FROM person WHERE id <= 3000;
+SELECT measure, value FROM bloom_audit_keyed('odd', 'plain', 'odd') WHERE measure ~ 'records$';
+CREATE VIEW counted AS SELECT given, n AS count FROM person, (VALUES (1.0::numeric), (NULL), (0), (-3), ('NaN'), ('Infinity')) AS v (n) WHERE id <= 100;
+SELECT measure, value FROM bloom_audit_keyed('few', 'plain', 'counted') WHERE measure ~ 'records$';
+CREATE VIEW nothing AS SELECT ''::text AS given, NULL::text AS surname FROM generate_series(1, 50);
+SELECT measure, value FROM bloom_audit_keyed('few', 'plain', 'nothing') WHERE measure ~ 'records|tokens';
+CREATE TABLE empty (LIKE person);
+SELECT * FROM bloom_audit_keyed('empty', 'plain', 'known');
+SELECT measure, value FROM bloom_audit_keyed('few', 'plain', 'empty') WHERE measure ~ 'records$';
+-- A view and a partitioned table are read as the table is.
+CREATE VIEW seen AS SELECT plain AS "Sig nature" FROM person;
+CREATE TABLE parted (id int, plain bloom) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (2000);
+CREATE TABLE parted_2 PARTITION OF parted DEFAULT;
+INSERT INTO parted SELECT id, plain FROM person ORDER BY id;
+SELECT count(*) FROM bloom_audit_keyed('person', 'plain', 'known') AS t JOIN bloom_audit_keyed('seen', 'Sig nature', 'known') AS v USING (measure) WHERE abs(t.value - v.value) < 1e-6;
+SELECT measure, round(value::numeric, 1) AS value FROM bloom_audit_keyed('parted', 'plain', 'known') WHERE measure ~ 'records';
+-- The own family is read by its n-grams; of words there is nothing that tells them apart.
+CREATE FUNCTION own(ngram int) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$SELECT jsonb_build_object('bloom_ident', 1, 'ngram', ngram, 'max_chars', 40, 'features', '{given,surname}'::text[])$$;
+CREATE TABLE own AS SELECT id, bloom_clk(to_jsonb(p), own(2), 'audit')::bloom(keyed,7,53,2) AS sig, bloom_clk(to_jsonb(p), own(2), 'audit', '{"salt": ["born"], "diffusion": 4}') AS salted, bloom_clk(to_jsonb(p), own(0), 'audit') AS words FROM person AS p;
+SELECT measure, round(value::numeric, 1) AS value FROM bloom_audit_keyed('own', 'sig', 'known') WHERE measure ~ 'read by';
+SELECT measure, round(value::numeric, 1) AS value FROM bloom_audit_keyed('own', 'salted', 'known') WHERE measure ~ 'read by';
+SELECT bloom_audit_keyed('own', 'words', 'known');
+-- What there is no memory for is not looked at, or it is said.
+SET maintenance_work_mem = '7MB';
+SELECT value < 4000 AND value > 500 AS fewer FROM bloom_audit_keyed('person', 'plain', 'known') WHERE measure = 'records';
+SET maintenance_work_mem = '1MB';
+SELECT bloom_audit_keyed('person', 'plain', 'known');
+CREATE VIEW long AS SELECT repeat(md5(i::text), 3) AS name FROM generate_series(1, 5000) AS i;
+SELECT bloom_audit_keyed('few', 'plain', 'long');
+RESET maintenance_work_mem;
 -- Both are read as the caller.
 CREATE ROLE audit_reader;
 GRANT USAGE ON SCHEMA audit_keyed TO audit_reader;
@@ -53,6 +86,16 @@ SET ROLE audit_reader;
 SELECT bloom_audit_keyed('person', 'plain', 'known');
 SELECT bloom_audit_keyed('person', 'salted', 'surnames');
 SELECT count(*) > 10 FROM bloom_audit_keyed('person', 'salted', 'known');
+RESET ROLE;
+-- Of rows that a policy hides nothing is said.
+ALTER TABLE person ENABLE ROW LEVEL SECURITY;
+CREATE POLICY few ON person TO audit_reader USING (id <= 10);
+GRANT SELECT ON person TO audit_reader;
+SET ROLE audit_reader;
+SELECT value FROM bloom_audit_keyed('person', 'salted', 'known') WHERE measure = 'records';
+SET row_security = off;
+SELECT bloom_audit_keyed('person', 'salted', 'known');
+RESET row_security;
 RESET ROLE;
 SELECT bloom_secret_drop('audit');
 DROP SCHEMA audit_keyed CASCADE;

@@ -1,8 +1,12 @@
 //! Signatures by record and by bit, and sets of records.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use crate::differences::PAIRS;
 use signature::bits::{intersect_words, to_words};
+
+/// So many signatures or columns are looked at between two turns.
+pub(crate) const MANY: usize = 64;
 
 /// A set of records, one bit each.
 pub(crate) type RecordSet = Vec<u64>;
@@ -68,26 +72,31 @@ pub struct Signatures {
     /// By bit, the share of records that have it.
     shares: Vec<f64>,
     mirrored: usize,
+    most_differences: usize,
 }
 
 impl Signatures {
     /// Of so many bits, each as bytes: bit i in byte i/8 at 2^(i mod 8).
-    pub fn new<'s>(bits: usize, signatures: impl IntoIterator<Item = &'s [u8]>) -> Signatures {
-        let stride = bits.div_ceil(64);
+    pub fn new<'s>(
+        bits: usize,
+        signatures: impl IntoIterator<Item = &'s [u8]>,
+        turn: &mut dyn FnMut(),
+    ) -> Signatures {
         let mut rows = Vec::new();
         for signature in signatures {
-            to_words(signature, stride, &mut rows);
+            to_words(signature, bits.div_ceil(64), &mut rows);
         }
-        Signatures::of_words(bits, rows)
+        Signatures::of_words(bits, rows, turn)
     }
 
-    /// Of so many bits, each as words.
-    pub(crate) fn of_words(bits: usize, rows: Vec<u64>) -> Signatures {
+    /// Of so many bits, each as ⌈bits/64⌉ words, bit i at 2^(i mod 64) of word i/64. `turn` is called again and again.
+    pub fn of_words(bits: usize, rows: Vec<u64>, turn: &mut dyn FnMut()) -> Signatures {
         let stride = bits.div_ceil(64);
         let records = rows.len() / stride.max(1);
         let width = records.div_ceil(64);
         let mut columns = vec![0; bits * width];
         for (record, row) in rows.chunks_exact(stride.max(1)).enumerate() {
+            turn();
             for bit in members(row).filter(|bit| *bit < bits) {
                 insert(&mut columns[bit * width..][..width], record);
             }
@@ -100,21 +109,32 @@ impl Signatures {
             columns,
             shares: Vec::new(),
             mirrored: 0,
+            most_differences: PAIRS,
         };
-        of.look();
+        of.look(turn);
         of
     }
 
-    fn look(&mut self) {
-        let counts: Vec<usize> = (0..self.bits).map(|bit| count(self.column(bit))).collect();
+    fn look(&mut self, turn: &mut dyn FnMut()) {
+        let mut by_count: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut counts = Vec::with_capacity(self.bits);
+        for bit in 0..self.bits {
+            turn();
+            counts.push(count(self.column(bit)));
+            by_count.entry(counts[bit]).or_default().push(bit);
+        }
         let all = self.records.max(1) as f64;
         self.shares = counts.iter().map(|count| *count as f64 / all).collect();
         let width = self.width();
-        for a in (0..self.bits).filter(|a| counts[*a] > self.records / 2) {
-            let is_mirror = |b: usize| {
-                counts[a] + counts[b] == self.records && common(self.column(a), self.column(b)) == 0
+        for a in (0..self.bits).filter(|a| 2 * counts[*a] > self.records) {
+            // Only one that is set in all other records can be its mirror.
+            let others = by_count.get(&(self.records - counts[a]));
+            let is_mirror = |b: &usize| {
+                turn();
+                common(self.column(a), self.column(*b)) == 0
             };
-            if counts[a] < self.records && (0..self.bits).any(is_mirror) {
+            if counts[a] < self.records && others.is_some_and(|others| others.iter().any(is_mirror))
+            {
                 self.mirrored += 1;
                 self.shares[a] = 0.0;
                 self.columns[a * width..][..width].fill(0);
@@ -129,9 +149,14 @@ impl Signatures {
         self.mirrored
     }
 
-    /// Bytes that so many signatures take.
-    pub fn memory(bits: usize, records: usize) -> usize {
-        2 * bits.div_ceil(64) * 8 * records
+    /// Differences of two of them that are looked at, at most.
+    pub(crate) fn most_differences(&self) -> usize {
+        self.most_differences
+    }
+
+    /// Looks at no more differences than there is room for: see [`crate::Room`].
+    pub fn limit_differences(&mut self, most: usize) {
+        self.most_differences = most.min(PAIRS);
     }
 
     /// Bits of each.
@@ -153,7 +178,8 @@ impl Signatures {
         self.records.div_ceil(64)
     }
 
-    pub(crate) fn row(&self, record: usize) -> &[u64] {
+    /// The words of one.
+    pub fn row(&self, record: usize) -> &[u64] {
         &self.rows[record * self.stride..][..self.stride]
     }
 
@@ -173,9 +199,17 @@ impl Signatures {
     }
 
     /// Records that have at least `least` of the bits.
-    pub(crate) fn with(&self, bits: &[u64], least: usize) -> RecordSet {
-        let has = |record: &usize| common(self.row(*record), bits) >= least;
-        set_of(self.records, (0..self.records).filter(has))
+    pub(crate) fn with(&self, bits: &[u64], least: usize, turn: &mut dyn FnMut()) -> RecordSet {
+        let mut set = vec![0; self.width()];
+        for record in 0..self.records {
+            if record % MANY == 0 {
+                turn();
+            }
+            if common(self.row(record), bits) >= least {
+                insert(&mut set, record);
+            }
+        }
+        set
     }
 }
 
@@ -199,8 +233,10 @@ pub(crate) fn similar_pairs(
     let sizes: Vec<usize> = population.iter().map(|n| count(of.row(*n))).collect();
     let mut each = |take: &mut dyn FnMut(usize, usize, usize)| {
         for (n, a) in population.iter().enumerate() {
-            turn();
             for (m, b) in population.iter().enumerate().skip(n + 1) {
+                if m % MANY == 0 {
+                    turn();
+                }
                 let both = 2 * common(of.row(*a), of.row(*b));
                 take(both * STEPS / (sizes[n] + sizes[m]).max(1), *a, *b);
             }
@@ -225,4 +261,63 @@ pub(crate) fn similar_pairs(
         .into_iter()
         .map(|(_, a, b)| (a as usize, b as usize))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_count_and_list_their_members() {
+        let set = set_of(130, [0, 63, 64, 129]);
+        assert_eq!(count(&set), 4);
+        assert_eq!(members(&set).collect::<Vec<_>>(), [0, 63, 64, 129]);
+        assert!(contains(&set, 64) && !contains(&set, 65));
+        assert_eq!(
+            without(&set, &set_of(130, [63, 5])),
+            set_of(130, [0, 64, 129])
+        );
+    }
+
+    #[test]
+    fn columns_are_the_rows_turned_round() {
+        let rows: [&[u8]; 3] = [&[0b001], &[0b011], &[0b010]];
+        let of = Signatures::new(3, rows, &mut || ());
+        assert_eq!(members(of.column(0)).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(members(of.column(1)).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(count(of.column(2)), 0);
+        assert_eq!(
+            members(&of.with(&[0b011], 2, &mut || ())).collect::<Vec<_>>(),
+            [1]
+        );
+    }
+
+    #[test]
+    fn a_bit_that_is_set_where_another_is_not_is_left_out() {
+        // Bit 1 is bit 0 turned round, and the commoner one; bit 2 is neither.
+        let rows: [&[u8]; 4] = [&[0b001], &[0b010], &[0b110], &[0b110]];
+        let of = Signatures::new(3, rows, &mut || ());
+        assert_eq!(of.mirrored(), 1);
+        assert_eq!(count(of.column(1)), 0);
+        assert_eq!(of.row(2), [0b100]);
+        assert_eq!(of.shares(), [0.25, 0.0, 0.5]);
+    }
+
+    #[test]
+    fn the_most_similar_pairs_come_first_and_equal_records_once() {
+        let rows: [&[u8]; 5] = [&[0xf], &[0xf], &[0x7], &[0xc0], &[0x30]];
+        let of = Signatures::new(8, rows, &mut || ());
+        assert_eq!(similar_pairs(&of, 1, &mut || ()), [(0, 2)]);
+    }
+
+    #[test]
+    fn whoever_waits_is_called_between() {
+        let row = vec![0b1; 1024];
+        let mut turns = 0;
+        let of = Signatures::new(65_535, (0..20).map(|_| &row[..]), &mut || turns += 1);
+        assert!(turns >= 65_535);
+        turns = 0;
+        of.with(&[0; 1024], 1, &mut || turns += 1);
+        assert!(turns > 0);
+    }
 }

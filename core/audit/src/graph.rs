@@ -3,10 +3,12 @@
 //! values that records share: on the encoded side the records that have what two similar ones have in common. A node's
 //! feature is how common it is, an edge's weight how similar two are.
 
-use crate::align::{match_graphs, Graph};
-use crate::bits::{common, contains, count, similar_pairs, unite, RecordSet, Signatures};
+use crate::align::Graph;
+use crate::bits::{common, contains, count, similar_pairs, RecordSet, Signatures, MANY};
+use crate::clues::Clues;
 use crate::patterns::{settle, Pattern};
 use crate::reference::Reference;
+use crate::SHARE;
 
 /// Pairs of records that are looked at, the most similar ones.
 const EDGES: usize = 24_000;
@@ -18,7 +20,7 @@ const LEAST: usize = 8;
 const MOST: usize = 240;
 
 /// Groups of records that share what two similar ones have in common.
-fn groups(of: &Signatures, least: usize, share: f64, turn: &mut dyn FnMut()) -> Vec<Pattern> {
+fn groups(of: &Signatures, least: usize, share: f64, turn: &mut dyn FnMut()) -> Vec<RecordSet> {
     let mut found: Vec<Pattern> = Vec::new();
     for (a, b) in similar_pairs(of, EDGES, turn) {
         turn();
@@ -32,7 +34,7 @@ fn groups(of: &Signatures, least: usize, share: f64, turn: &mut dyn FnMut()) -> 
             .zip(of.row(b))
             .map(|(a, b)| a & b)
             .collect();
-        let Some(group) = settle(of, bits, least, share, share) else {
+        let Some(group) = settle(of, bits, least, share, share, turn) else {
             continue;
         };
         let is_same = |known: &Pattern| {
@@ -45,67 +47,72 @@ fn groups(of: &Signatures, least: usize, share: f64, turn: &mut dyn FnMut()) -> 
     }
     found.sort_by_key(|group| std::cmp::Reverse(count(&group.having)));
     found.truncate(MOST);
-    found
+    found.into_iter().map(|group| group.having).collect()
 }
 
 /// The correlation of what is set more often in each set of records than in all. `columns` are those of bits, or tokens.
-fn similarities(sets: &[&[u64]], columns: &[&[u64]], records: usize) -> Graph {
+fn similarities(
+    sets: &[&[u64]],
+    columns: &[&[u64]],
+    records: usize,
+    turn: &mut dyn FnMut(),
+) -> Graph {
     let all = records.max(1) as f64;
-    let shares: Vec<f64> = columns
-        .iter()
-        .map(|column| count(column) as f64 / all)
+    let sizes: Vec<f64> = sets.iter().map(|set| count(set) as f64).collect();
+    // Only sums of products are kept: there may be many columns.
+    let mut products = vec![vec![0.0; sets.len()]; sets.len()];
+    for (n, column) in columns.iter().enumerate() {
+        if n % MANY == 0 {
+            turn();
+        }
+        let share = count(column) as f64 / all;
+        let surplus: Vec<f32> = sets
+            .iter()
+            .zip(&sizes)
+            .map(|(set, size)| (common(set, column) as f64 / size.max(1.0) - share) as f32)
+            .collect();
+        for (products, a) in products.iter_mut().zip(&surplus) {
+            for (product, b) in products.iter_mut().zip(&surplus) {
+                *product += a * b;
+            }
+        }
+    }
+    let lengths: Vec<f32> = (0..sets.len())
+        .map(|n| products[n][n].sqrt().max(1e-6))
         .collect();
-    let centres = sets.iter().map(|set| {
-        let size = count(set).max(1) as f64;
-        let surplus = columns
-            .iter()
-            .zip(&shares)
-            .map(|(column, share)| (common(set, column) as f64 / size - share) as f32);
-        let mut surplus: Vec<f32> = surplus.collect();
-        let length = surplus.iter().map(|x| x * x).sum::<f32>().sqrt().max(1e-6);
-        surplus.iter_mut().for_each(|x| *x /= length);
-        surplus
-    });
-    let centres: Vec<Vec<f32>> = centres.collect();
-    let to_all = |a: &Vec<f32>| {
-        centres
-            .iter()
-            .map(|b| a.iter().zip(b).map(|(a, b)| a * b).sum())
-            .collect()
-    };
+    for (products, a) in products.iter_mut().zip(&lengths) {
+        for (product, b) in products.iter_mut().zip(&lengths) {
+            *product /= a * b;
+        }
+    }
     Graph {
-        shares: sets.iter().map(|set| count(set) as f64 / all).collect(),
-        weights: centres.iter().map(to_all).collect(),
+        shares: sizes.iter().map(|size| size / all).collect(),
+        weights: products,
     }
 }
 
-/// By token, the records that are believed to have it.
-pub(crate) fn token_sets(
-    of: &Signatures,
-    reference: &Reference,
-    share: f64,
-    turn: &mut dyn FnMut(),
-) -> Vec<Option<RecordSet>> {
+/// The groups of the signatures, and the values of the reference.
+pub(crate) fn clues(of: &Signatures, reference: &Reference, turn: &mut dyn FnMut()) -> Clues {
     let least = (of.records() / 250).max(LEAST);
-    let groups = groups(of, least, share, turn);
+    let nodes = groups(of, least, SHARE, turn);
     let mut values = reference.common_values(least as f64 * 0.7 / of.records().max(1) as f64);
     values.truncate(MOST);
-    let sets: Vec<&[u64]> = groups.iter().map(|group| &group.having[..]).collect();
+    let sets: Vec<&[u64]> = nodes.iter().map(|group| &group[..]).collect();
     let columns: Vec<&[u64]> = of.telling().map(|bit| of.column(bit)).collect();
-    let theirs = similarities(&sets, &columns, of.records());
+    let theirs = similarities(&sets, &columns, of.records(), turn);
     let sets: Vec<&[u64]> = values.iter().map(|(_, _, having)| &having[..]).collect();
     let columns: Vec<&[u64]> = (0..reference.tokens().len())
         .map(|token| reference.having(token))
         .collect();
-    let ours = similarities(&sets, &columns, reference.records());
-    let pairs = match_graphs(&theirs, &ours, of.records().min(reference.records()), turn);
-    let mut sets: Vec<Option<RecordSet>> = vec![None; reference.tokens().len()];
-    for (group, value) in pairs {
-        let (field, number, _) = &values[value];
-        for token in &reference.values(*field)[*number] {
-            let set = sets[*token as usize].get_or_insert_with(|| vec![0; of.width()]);
-            unite(set, &groups[group].having);
-        }
+    let ours = similarities(&sets, &columns, reference.records(), turn);
+    let tokens = values
+        .iter()
+        .map(|(field, number, _)| reference.values(*field)[*number].clone());
+    Clues {
+        theirs,
+        ours,
+        records: of.records().min(reference.records()) as f64,
+        tokens: tokens.collect(),
+        nodes,
     }
-    sets
 }

@@ -10,35 +10,35 @@
 
 mod align;
 mod bits;
+mod clues;
 mod differences;
 mod findings;
 mod graph;
 mod patterns;
 mod read;
 mod reference;
+mod room;
 
 pub use bits::Signatures;
 pub use findings::{audit, Finding, TOKENS};
-pub use read::Reading;
-pub use reference::{bigrams, Reference, Token, MOST_REFERENCE};
+pub use read::{guessed, Reading};
+pub use reference::{Reference, Token, Tokens, MOST_REFERENCE};
+pub use room::Room;
 
 /// A bit is a token's if so large a share of the records that have the token have it.
 const SHARE: f64 = 0.9;
 
 /// Attacks by pattern mining. `turn` is called again and again.
 pub fn by_patterns(of: &Signatures, reference: &Reference, turn: &mut dyn FnMut()) -> Reading {
-    let sets = patterns::token_sets(of, reference, turn);
-    read::read_on(of, reference, sets, SHARE, turn)
+    patterns::clues(of, reference, turn).read(of, reference, turn)
 }
 
 /// Attacks by graph matching. `turn` is called again and again.
 pub fn by_graphs(of: &Signatures, reference: &Reference, turn: &mut dyn FnMut()) -> Reading {
-    let sets = graph::token_sets(of, reference, SHARE, turn);
-    read::read_on(of, reference, sets, SHARE, turn)
+    graph::clues(of, reference, turn).read(of, reference, turn)
 }
 
 /// Attacks by the differences of similar signatures. `turn` is called again and again.
 pub fn by_differences(of: &Signatures, reference: &Reference, turn: &mut dyn FnMut()) -> Reading {
-    let sets = differences::token_sets(of, reference, SHARE, turn);
-    read::read_on(of, reference, sets, SHARE, turn)
+    differences::clues(of, reference, turn).read(of, reference, turn)
 }

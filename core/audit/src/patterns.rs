@@ -2,8 +2,11 @@
 //! Ranbaduge, R. Schnell: Pattern-Mining Based Cryptanalysis of Bloom Filters for Privacy-Preserving Record Linkage, PAKDD
 //! 2018). Sets grow from a bit, and what a set explains of a bit is left out before that bit is the seed again.
 
-use crate::align::align;
-use crate::bits::{common, count, insert, intersect, members, without, RecordSet, Signatures};
+use crate::align::{Graph, MOST_NODES};
+use crate::bits::{
+    common, count, insert, intersect, members, without, RecordSet, Signatures, MANY,
+};
+use crate::clues::Clues;
 use crate::reference::Reference;
 
 /// Bits that are set together, and the records that have them.
@@ -22,29 +25,26 @@ const LEAST_BITS: usize = 6;
 const LEAST_RECORDS: usize = 8;
 
 /// Most patterns.
-const MOST: usize = 600;
+pub(crate) const MOST_PATTERNS: usize = 600;
 
-/// By token, the records that are believed to have it.
-pub(crate) fn token_sets(
-    of: &Signatures,
-    reference: &Reference,
-    turn: &mut dyn FnMut(),
-) -> Vec<Option<RecordSet>> {
+/// The patterns of the signatures, and the tokens of the reference.
+pub(crate) fn clues(of: &Signatures, reference: &Reference, turn: &mut dyn FnMut()) -> Clues {
     let patterns = mine(of, of.records() / 100, SHARE, SHARE, turn);
-    let tokens = reference.tokens().len();
+    let tokens = reference.tokens().len().min(MOST_NODES);
     let having: Vec<&[u64]> = (0..tokens).map(|token| reference.having(token)).collect();
-    let mut sets = vec![None; tokens];
-    for (pattern, token) in align(
-        &patterns,
-        of.records(),
-        &having,
-        reference.records(),
-        1.0,
-        turn,
-    ) {
-        sets[token] = Some(patterns[pattern].having.clone());
+    let nodes: Vec<RecordSet> = patterns
+        .into_iter()
+        .map(|pattern| pattern.having)
+        .take(MOST_NODES)
+        .collect();
+    let sets: Vec<&[u64]> = nodes.iter().map(|set| &set[..]).collect();
+    Clues {
+        theirs: Graph::new(&sets, of.records(), turn),
+        ours: Graph::new(&having, reference.records(), turn),
+        records: of.records().min(reference.records()) as f64,
+        tokens: (0..tokens as u32).map(|token| vec![token]).collect(),
+        nodes,
     }
-    sets
 }
 
 /// Finds patterns of at least `least` records. A bit belongs to a set of records if a share of them
@@ -57,10 +57,14 @@ pub(crate) fn mine(
     turn: &mut dyn FnMut(),
 ) -> Vec<Pattern> {
     let least = least.max(LEAST_RECORDS);
-    let mut left: Vec<RecordSet> = (0..of.bits()).map(|bit| of.column(bit).to_vec()).collect();
+    let mut left: Vec<RecordSet> = Vec::with_capacity(of.bits());
+    for bit in 0..of.bits() {
+        turn();
+        left.push(of.column(bit).to_vec());
+    }
     let mut sizes: Vec<usize> = left.iter().map(|left| count(left)).collect();
     let mut found: Vec<Pattern> = Vec::new();
-    while found.len() < MOST {
+    while found.len() < MOST_PATTERNS {
         turn();
         let Some(seed) = of
             .telling()
@@ -69,7 +73,7 @@ pub(crate) fn mine(
         else {
             break;
         };
-        let grown = grow(of, left[seed].clone(), seed, least, share, seen);
+        let grown = grow(of, left[seed].clone(), seed, least, share, seen, turn);
         let Some(pattern) = grown else {
             sizes[seed] = 0;
             continue;
@@ -104,6 +108,7 @@ fn grow(
     least: usize,
     share: f64,
     seen: f64,
+    turn: &mut dyn FnMut(),
 ) -> Option<Pattern> {
     for _ in 0..7 {
         let size = count(&having);
@@ -113,6 +118,9 @@ fn grow(
         let mut bits = vec![0; of.stride()];
         let (mut best, mut best_z) = (None, 0.0);
         for bit in of.telling() {
+            if bit % MANY == 0 {
+                turn();
+            }
             let expected = of.shares()[bit];
             let both = common(&having, of.column(bit)) as f64 / size as f64;
             if both >= share {
@@ -125,7 +133,7 @@ fn grow(
             }
         }
         if count(&bits) >= LEAST_BITS {
-            return settle(of, bits, least, share, seen);
+            return settle(of, bits, least, share, seen, turn);
         }
         intersect(&mut having, of.column(best?));
     }
@@ -139,6 +147,7 @@ pub(crate) fn settle(
     least: usize,
     share: f64,
     seen: f64,
+    turn: &mut dyn FnMut(),
 ) -> Option<Pattern> {
     let mut having = RecordSet::new();
     for _ in 0..3 {
@@ -146,7 +155,7 @@ pub(crate) fn settle(
         if size < LEAST_BITS {
             return None;
         }
-        having = of.with(&bits, (size as f64 * seen).ceil() as usize);
+        having = of.with(&bits, (size as f64 * seen).ceil() as usize, turn);
         let records = count(&having);
         if records < least {
             return None;
@@ -154,6 +163,9 @@ pub(crate) fn settle(
         let enough = (records as f64 * share).ceil() as usize;
         let mut next = vec![0; of.stride()];
         for bit in of.telling() {
+            if bit % MANY == 0 {
+                turn();
+            }
             if common(&having, of.column(bit)) >= enough {
                 insert(&mut next, bit);
             }
@@ -164,4 +176,29 @@ pub(crate) fn settle(
         bits = next;
     }
     Some(Pattern { bits, having })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_that_are_set_together_are_a_pattern() {
+        // Bits 0 to 7 are of one token, 8 to 15 of another one; bit 16 comes by chance.
+        let row = |n: u32| {
+            let first = if n.is_multiple_of(2) { 0xff } else { 0 };
+            let second = if n.is_multiple_of(3) { 0xff } else { 0 };
+            vec![
+                first,
+                second,
+                u8::from(signature::mix(n.into()).is_multiple_of(2)),
+            ]
+        };
+        let rows: Vec<Vec<u8>> = (0..600).map(row).collect();
+        let of = Signatures::new(24, rows.iter().map(|row| &row[..]), &mut || ());
+        let found = mine(&of, 10, SHARE, SHARE, &mut || ());
+        let bits: Vec<u64> = found.iter().map(|pattern| pattern.bits[0]).collect();
+        assert_eq!(bits[..2], [0x00ff, 0xff00]);
+        assert_eq!(count(&found[1].having), 200);
+    }
 }
