@@ -280,8 +280,6 @@ CREATE TABLE bloom_secret_grants (
 COMMENT ON TABLE bloom_secret_grants IS
     'roles that may encode by secrets of others; written by bloom_secret_grant and bloom_secret_revoke';
 REVOKE ALL ON bloom_secret_values, bloom_secret_grants FROM PUBLIC;
--- A role that owns a secret, or was granted one, has this, so that it is not dropped; whoever restores a dump grants it.
-GRANT REFERENCES (role) ON bloom_secret_grants TO @extowner@ WITH GRANT OPTION;
 -- Neither do pg_read_all_data and pg_write_all_data see a row: there are no policies, and functions ask for none.
 ALTER TABLE bloom_secret_values ENABLE ROW LEVEL SECURITY;
 ALTER TABLE bloom_secret_grants ENABLE ROW LEVEL SECURITY;

@@ -147,14 +147,11 @@ PGUSER=dump_owner ask restored "INSERT INTO ident_abbreviations (language, abbre
 ask owned 'REASSIGN OWNED BY dump_owner TO dump_heir;
     GRANT SELECT, INSERT, UPDATE, DELETE ON ident_abbreviations TO dump_heir WITH GRANT OPTION;
     GRANT SELECT, INSERT, UPDATE, DELETE, REFERENCES ON bloom_clk_ids TO dump_heir WITH GRANT OPTION;
-    GRANT REFERENCES (role) ON bloom_secret_grants TO dump_heir WITH GRANT OPTION;
     GRANT INSERT, DELETE ON bloom_secrets TO dump_heir;
     DROP OWNED BY dump_owner;
     UPDATE pg_init_privs SET initprivs = relacl FROM pg_class
     WHERE pg_class.oid = objoid AND classoid = $$pg_class$$::regclass AND objoid IN ($$ident_abbreviations$$::regclass, $$bloom_clk_ids$$::regclass, $$bloom_secrets$$::regclass)
-        AND current_setting($$server_version_num$$)::integer < 170000;
-    UPDATE pg_init_privs SET initprivs = attacl FROM pg_attribute
-    WHERE attrelid = objoid AND attnum = objsubid AND classoid = $$pg_class$$::regclass AND objoid = $$bloom_secret_grants$$::regclass AND current_setting($$server_version_num$$)::integer < 170000'
+        AND current_setting($$server_version_num$$)::integer < 170000'
 # Dropping what one owns drops the extension.
 dropdb restored
 ask postgres 'CREATE DATABASE restored OWNER dump_owner'

@@ -26,7 +26,7 @@ use super::encode::given;
 use super::keep::{check_type, KeptColumn};
 use super::manage::shown;
 use super::ready::with_encoder;
-use super::tables::SecretTables;
+use super::tables::{NameValue, SecretTables};
 use pg::session::fixed_settings::without_row_security;
 use signature::filter::typmod;
 
@@ -456,10 +456,10 @@ fn bloom_clk_replace(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             words!("column \"{old}\" cannot replace itself"),
         ));
     }
-    let Keeper {
-        name: old_trigger, ..
-    } = keeper(table, &old);
+    let replaced = keeper(table, &old);
+    let old_trigger = replaced.name;
     let replacement = keeper(table, &new);
+    warn_of_difference(&replaced.kept, &replacement.kept);
     let (new_trigger, kept) = (&replacement.name, &replacement.kept);
     let (own, id) = (id_function(fcinfo), literal(&kept.id));
     // With a salt a row may have none.
@@ -487,12 +487,16 @@ fn bloom_clk_replace(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             .hint("Encode them by CALL bloom_clk_fill()."),
         );
     }
+    let grants = grants(&session, table, &old);
     for statement in [
         sql!("DROP TRIGGER {old_trigger} ON {table}"),
         sql!("DROP TRIGGER {new_trigger} ON {table}"),
         sql!("ALTER TABLE {table} DROP COLUMN {old}"),
         sql!("ALTER TABLE {table} RENAME COLUMN {new} TO {old}"),
-    ] {
+    ]
+    .into_iter()
+    .chain(grants)
+    {
         session.run(&statement, &[]);
     }
     let firing = replacement.firing().map(Sql::new);
@@ -510,6 +514,52 @@ fn bloom_clk_replace(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     drop(session);
     warn_of_later(table, &old_trigger);
     NewValue(pg_sys::Datum::null())
+}
+
+/// The statements that give the rights to one column of a table to another one of its name, when it is gone.
+fn grants(session: &Session, table: pg_sys::Oid, column: &CStr) -> Vec<Sql> {
+    let rights = sql!(
+        "SELECT a.privilege_type, CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(\
+        pg_catalog.pg_get_userbyid(a.grantee)) END, CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END \
+        FROM pg_catalog.pg_attribute AS c, pg_catalog.aclexplode(c.attacl) AS a \
+        WHERE c.attrelid OPERATOR(pg_catalog.=) $1 AND c.attname OPERATOR(pg_catalog.=) $2 AND NOT c.attisdropped"
+    );
+    let name = NameValue::new(&column.to_owned());
+    let of_column = [
+        (pg_sys::OIDOID, table.into()),
+        (pg_sys::NAMEOID, name.datum()),
+    ];
+    let mut statements = Vec::new();
+    session.each(&rights, &of_column, |row| {
+        let part = |n: usize| {
+            let bytes = row.bytes(n).map(|bytes| bytes.bytes().to_vec());
+            Sql::new("").expression(&bytes.unwrap_or_default())
+        };
+        let (right, role, option) = (part(0), part(1), part(2));
+        statements.push(sql!(
+            "GRANT {right} ({column}) ON {table} TO {role}{option}"
+        ));
+    });
+    statements
+}
+
+/// Who rotates a secret means the same schema and the same hardening mostly: without its salt a column tells more than before.
+fn warn_of_difference(old: &KeptColumn, new: &KeptColumn) {
+    for (what, are_other) in [
+        ("linkage schema", old.schema != new.schema),
+        ("hardening", old.hardening != new.hardening),
+    ] {
+        if are_other {
+            let (old, new) = (&old.column, &new.column);
+            warn(
+                &sql_error(
+                    ERRCODE_WARNING,
+                    words!("column \"{new}\" has another {what} than column \"{old}\", which it replaces"),
+                )
+                .detail("Thresholds, and what the signatures tell, are others."),
+            );
+        }
+    }
 }
 
 /// `bloom_id`, of the schema of the running call.

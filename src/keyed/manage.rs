@@ -196,14 +196,17 @@ fn bloom_secret_grant(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             format!("role with OID {oid} does not exist"),
         ));
     }
-    tables.keep_role(role);
+    // Roles that were dropped leave their rights behind, which are nobody's to have.
+    tables.remove_rows(&tables.grants, &name, |row| {
+        !privileges::is_role(SecretTables::grantee(row))
+    });
     let mut is_there = false;
     let name = NameValue::new(&name);
     tables
         .grants
         .read(&pg::snapshot::now())
         .each_of(name.datum(), |row| {
-            is_there |= SecretTables::is_granted(row, role);
+            is_there |= SecretTables::grantee(row) == role;
             !is_there
         });
     if !is_there {
@@ -228,7 +231,7 @@ fn bloom_secret_revoke(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     };
     let (name, role) = (arguments.name(0), arguments.oid(1));
     locked(&tables, &name, || tables.check_owner(&tables.known(&name)));
-    let is_it = |row: &pg::key_table::FoundRow<'_>| SecretTables::is_granted(row, role);
+    let is_it = |row: &pg::key_table::FoundRow<'_>| SecretTables::grantee(row) == role;
     if tables.remove_rows(&tables.grants, &name, is_it) == 0 {
         let role = privileges::role(role);
         raise(&sql_error(
@@ -236,7 +239,6 @@ fn bloom_secret_revoke(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
             words!("secret \"{name}\" was not granted to role \"{role}\""),
         ));
     }
-    tables.release_roles([role]);
     NewValue(pg_sys::Datum::null())
 }
 

@@ -3,7 +3,6 @@
 //! - [`tables`]: the extension's own tables of secrets, which are read and written without the executor, so that nobody
 //!   needs rights on them, and no code but the server's own runs.
 //! - [`secrets`]: a secret, and who may use it; [`manage`]: `bloom_secret_create` and its like.
-//! - [`roles`]: a role that has the OID of one which was dropped gets none of its secrets.
 //! - [`uses`]: how often secrets were used, counted whatever becomes of the transaction.
 //! - [`ready`]: what a session remembers of a secret and a schema; [`encode`]: `bloom_clk` and its like; [`keep`]: the
 //!   trigger that keeps a column, and [`column`] what makes, fills and replaces such columns. [`audit`]: what
@@ -16,7 +15,6 @@ mod keep;
 mod manage;
 mod moment;
 mod ready;
-mod roles;
 mod secrets;
 mod tables;
 mod uses;

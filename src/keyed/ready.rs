@@ -22,8 +22,8 @@ use pg::error::{sql_error, Tell};
 /// Bytes that an encoder may use to remember tokens.
 const MEMORY: usize = 1 << 20;
 
-/// Encoders that a session keeps.
-const KEPT: usize = 4;
+/// Encoders that a session keeps: as many as there may be columns of a table, whose triggers take turns.
+const KEPT: usize = 16;
 
 /// A secret and a schema, ready to encode.
 pub struct ReadyEncoder {

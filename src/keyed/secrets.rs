@@ -120,13 +120,12 @@ impl SecretTables {
     /// to, and members of these; superusers may.
     pub fn check_use(&self, secret: &KnownSecret, user: pg_sys::Oid) {
         let name = NameValue::new(&secret.name);
-        if has_rights_of(user, self.lasting(secret.owner())) {
+        if has_rights_of(user, secret.owner()) {
             return;
         }
         let mut may = false;
         self.grants.read(&now()).each_of(name.datum(), |row| {
-            let role = oid(row, 2);
-            may = self.is_lasting(role) && has_rights_of(user, role);
+            may = has_rights_of(user, oid(row, 2));
             !may
         });
         if !may {
@@ -139,7 +138,7 @@ impl SecretTables {
 
     /// Errors: this database does not have the secret; the current user does not own it.
     pub fn check_owner(&self, secret: &KnownSecret) {
-        if !has_rights_of(current_user(), self.lasting(secret.owner())) {
+        if !has_rights_of(current_user(), secret.owner()) {
             denied(&secret.name, "Its owner may do this.");
         }
     }
@@ -162,7 +161,6 @@ impl SecretTables {
 
     /// Adds the bytes of a secret that is known, and the current user as its owner.
     pub fn add_value(&self, name: &CString, bytes: pg_sys::Datum) {
-        self.keep_role(current_user());
         let name = NameValue::new(name);
         let mut writer = self.values.write();
         let (none, owner) = (
@@ -175,14 +173,10 @@ impl SecretTables {
 
     /// Takes a secret away, with the rights to it.
     pub fn remove(&self, secret: &KnownSecret) {
-        let mut roles: Vec<pg_sys::Oid> = secret.owner.into_iter().collect();
-        self.remove_rows(&self.values, &secret.name, |_| true);
-        self.remove_rows(&self.grants, &secret.name, |row| {
-            roles.push(oid(row, 2));
-            true
-        });
+        for table in [&self.values, &self.grants] {
+            self.remove_rows(table, &secret.name, |_| true);
+        }
         self.secrets.write().delete(secret.tid);
-        self.release_roles(roles);
     }
 
     /// Deletes rows of a name. How many.
@@ -206,9 +200,9 @@ impl SecretTables {
         found.len()
     }
 
-    /// Whether a role was granted the use of a secret by itself.
-    pub fn is_granted(row: &FoundRow<'_>, role: pg_sys::Oid) -> bool {
-        oid(row, 2) == role
+    /// The role that was granted the use of a secret by a row of the table of grants.
+    pub fn grantee(row: &FoundRow<'_>) -> pg_sys::Oid {
+        oid(row, 2)
     }
 }
 

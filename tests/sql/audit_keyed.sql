@@ -48,7 +48,7 @@ SELECT bloom_audit_keyed('unkeyed', 'sig', 'known');
 CREATE TABLE odd AS SELECT CASE id % 4 WHEN 0 THEN NULL WHEN 1 THEN '' WHEN 2 THEN 'Zoë 高石 ' || chr(128512) ELSE given END AS given, CASE WHEN id % 7 > 0 THEN surname END AS surname,
     CASE WHEN id % 2 = 0 THEN plain END AS plain FROM person WHERE id <= 3000;
 SELECT measure, value FROM bloom_audit_keyed('odd', 'plain', 'odd') WHERE measure ~ 'records$';
-CREATE VIEW counted AS SELECT given, n AS count FROM person, (VALUES (1.0::numeric), (NULL), (0), (-3), ('NaN'), ('Infinity')) AS v (n) WHERE id <= 100;
+CREATE VIEW counted AS SELECT given, n AS count FROM person, (VALUES (1.0::numeric), (NULL), (0), (-3)) AS v (n) WHERE id <= 100;
 SELECT measure, value FROM bloom_audit_keyed('few', 'plain', 'counted') WHERE measure ~ 'records$';
 CREATE VIEW nothing AS SELECT ''::text AS given, NULL::text AS surname FROM generate_series(1, 50);
 SELECT measure, value FROM bloom_audit_keyed('few', 'plain', 'nothing') WHERE measure ~ 'records|tokens';

@@ -77,7 +77,12 @@ SET search_path = rotation, public;
 SELECT bloom_clk_column('person', 'salted', schema, 'rotation_2027', '{"salt": ["zip"]}') FROM linkage;
 UPDATE person SET zip = NULL WHERE id = 5;
 SELECT count(*) - count(salted) FROM person;
+GRANT SELECT (sig) ON person TO PUBLIC;
+GRANT SELECT (sig), UPDATE (sig) ON person TO regress_rotation WITH GRANT OPTION;
 SELECT bloom_clk_replace('person', 'sig', 'salted');
+-- Who might read the old one may read the new one.
+SELECT CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE grantee::regrole::text END AS grantee, privilege_type, is_grantable
+FROM pg_attribute, aclexplode(attacl) WHERE attrelid = 'person'::regclass AND attname = 'sig' ORDER BY 1, 2;
 -- An empty hardening is none. A column that is there must have the type.
 CREATE TABLE plain (name text, short bloom(clk,256), other text, late bloom(clk,512));
 SELECT bloom_clk_column('plain', 'short', schema, 'rotation_2027') FROM linkage;
