@@ -376,7 +376,7 @@ fn bloom_clk_fill(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         let range = Sql::new(&format!(
             "ctid OPERATOR(pg_catalog.>=) '({first},0)'::pg_catalog.tid AND ctid OPERATOR(pg_catalog.<) '({end},0)'::pg_catalog.tid"
         ));
-        let (own, id) = (id_function(fcinfo), literal(id));
+        let (own, id) = (own_function(fcinfo, c"bloom_id"), literal(id));
         let update = || {
             session.run(
             &sql!("UPDATE {table} SET {column} = {column} WHERE {range} AND NOT COALESCE({own}({column}) OPERATOR(pg_catalog.=) {id}, false)"),
@@ -461,17 +461,28 @@ fn bloom_clk_replace(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let replacement = keeper(table, &new);
     warn_of_difference(&replaced.kept, &replacement.kept);
     let (new_trigger, kept) = (&replacement.name, &replacement.kept);
-    let (own, id) = (id_function(fcinfo), literal(&kept.id));
-    // With a salt a row may have none.
-    let missing = match kept.hardening {
-        Some(_) => sql!("{new} IS NOT NULL AND "),
+    let (own, id) = (own_function(fcinfo, c"bloom_id"), literal(&kept.id));
+    // With a salt a row may have none, which is for the encoder to say.
+    let missing = match &kept.hardening {
+        Some(hardening) => {
+            let encode = own_function(fcinfo, c"bloom_clk");
+            let (schema, secret) = (literal(&kept.schema), literal(&kept.secret));
+            let hardening = literal(hardening);
+            sql!(
+                "NOT ({new} IS NULL AND {encode}(pg_catalog.to_jsonb(t.*), {schema}::pg_catalog.jsonb, \
+                {secret}::pg_catalog.name, {hardening}::pg_catalog.jsonb) IS NULL) AND "
+            )
+        }
         None => Sql::new(""),
     };
     let count = || {
         session.number(
-        &sql!("SELECT pg_catalog.count(*) FROM {table} WHERE {missing}NOT COALESCE({own}({new}) OPERATOR(pg_catalog.=) {id}, false)"),
-        &[],
-    )
+            &sql!(
+                "SELECT pg_catalog.count(*) FROM {table} AS t \
+                WHERE {missing}NOT COALESCE({own}({new}) OPERATOR(pg_catalog.=) {id}, false)"
+            ),
+            &[],
+        )
     };
     // Policies could hide rows, so that is an error.
     let left = without_row_security(count);
@@ -562,9 +573,9 @@ fn warn_of_difference(old: &KeptColumn, new: &KeptColumn) {
     }
 }
 
-/// `bloom_id`, of the schema of the running call.
-fn id_function(fcinfo: pg_sys::FunctionCallInfo) -> Sql {
+/// A function of the schema of the running call.
+fn own_function(fcinfo: pg_sys::FunctionCallInfo, name: &CStr) -> Sql {
     // SAFETY: the record of a running call.
     let function = unsafe { (*(*fcinfo).flinfo).fn_oid };
-    Sql::new("").name_in(&catalog::schema_of_function(function), c"bloom_id")
+    Sql::new("").name_in(&catalog::schema_of_function(function), name)
 }

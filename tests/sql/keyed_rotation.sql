@@ -77,6 +77,12 @@ SET search_path = rotation, public;
 SELECT bloom_clk_column('person', 'salted', schema, 'rotation_2027', '{"salt": ["zip"]}') FROM linkage;
 UPDATE person SET zip = NULL WHERE id = 5;
 SELECT count(*) - count(salted) FROM person;
+-- One that has its salt waits, and is not taken for one that lacks it.
+ALTER TABLE person DISABLE TRIGGER USER;
+UPDATE person SET salted = NULL WHERE id = 6;
+ALTER TABLE person ENABLE TRIGGER USER;
+SELECT bloom_clk_replace('person', 'sig', 'salted');
+CALL bloom_clk_fill('person', 'salted');
 GRANT SELECT (sig) ON person TO PUBLIC;
 GRANT SELECT (sig), UPDATE (sig) ON person TO regress_rotation WITH GRANT OPTION;
 SELECT bloom_clk_replace('person', 'sig', 'salted');
