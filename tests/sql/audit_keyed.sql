@@ -66,7 +66,7 @@ SELECT measure, round(value::numeric, 1) AS value FROM bloom_audit_keyed('parted
 -- The own family is read by its n-grams; of words there is nothing that tells them apart.
 CREATE FUNCTION own(ngram int) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$SELECT jsonb_build_object('bloom_ident', 1, 'ngram', ngram, 'max_chars', 40, 'features', '{given,surname}'::text[])$$;
 CREATE TABLE own AS SELECT id, bloom_clk(to_jsonb(p), own(2), 'audit')::bloom(keyed,7,53,2) AS sig, bloom_clk(to_jsonb(p), own(2), 'audit', '{"salt": ["born"], "diffusion": 4}') AS salted, bloom_clk(to_jsonb(p), own(0), 'audit') AS words FROM person AS p;
-SELECT measure, round(value::numeric, 1) AS value FROM bloom_audit_keyed('own', 'sig', 'known') WHERE measure ~ 'read by';
+SELECT measure, round(value::numeric, 1) AS value FROM bloom_audit_keyed('own', 'sig', 'known') WHERE measure ~ 'read by pattern';
 SELECT measure, round(value::numeric, 1) AS value FROM bloom_audit_keyed('own', 'salted', 'known') WHERE measure ~ 'read by';
 SELECT bloom_audit_keyed('own', 'words', 'known');
 -- What there is no memory for is not looked at, or it is said.
