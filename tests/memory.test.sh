@@ -107,11 +107,11 @@ ask -o /dev/null -c "SELECT bloom_secret_import('memory', sha256('memory'))" -c 
         {\"identifier\": \"given\", \"format\": {\"type\": \"string\"}, \"hashing\": {\"comparison\": {\"type\": \"ngram\", \"n\": 2}, \"strategy\": {\"bitsPerToken\": %s}, \"hash\": {\"type\": \"doubleHash\"}}},
         {\"identifier\": \"surname\", \"format\": {\"type\": \"string\"}, \"hashing\": {\"comparison\": {\"type\": \"ngram\", \"n\": 2}, \"strategy\": {\"bitsPerToken\": %s}, \"hash\": {\"type\": \"doubleHash\"}}}]}', l, l / 70, l / 70)::jsonb, 'memory')\$\$" -c "
     CREATE TABLE keyed AS SELECT clk(n, 1024) AS sig FROM names AS n" -c "
-    CREATE TABLE wide_keyed AS SELECT clk(n, 65535) AS sig FROM (SELECT * FROM names LIMIT 2000) AS n" -c "
+    CREATE TABLE wide_keyed AS SELECT clk(n, 65535) AS sig FROM (SELECT * FROM names LIMIT 1000) AS n" -c "
     CREATE TABLE long_names AS SELECT (SELECT string_agg(chr(19968 + (i::bigint * j * 7919 % 20000)::int), '') FROM generate_series(1, 100) AS j) AS name FROM generate_series(1, 20000) AS i"
 for what in keyed:names:32 wide_keyed:names:96 keyed:long_names:96; do
     IFS=: read -r signatures list megabytes <<<"$what"
-    bounded "audit of $signatures by $list in $megabytes MB" "SET maintenance_work_mem = '${megabytes}MB'; SELECT count(*) AS found FROM bloom_audit_keyed('$signatures', 'sig', '$list') \\gset" \
+    bounded "audit of $signatures by $list in $megabytes MB" "SET maintenance_work_mem = '${megabytes}MB'; SET statement_timeout = '5min'; SELECT count(*) AS found FROM bloom_audit_keyed('$signatures', 'sig', '$list') \\gset" \
         'SELECT :found' 14 $((1024 * megabytes + 16384))
 done
 
