@@ -22,7 +22,7 @@ use pg::error::{sql_error, Tell};
 /// Bytes that an encoder may use to remember tokens.
 const MEMORY: usize = 1 << 20;
 
-/// Encoders that a session keeps: as many as there may be columns of a table, whose triggers take turns.
+/// Encoders that a session keeps: more than most tables have encoded columns, whose triggers take turns for each row.
 const KEPT: usize = 16;
 
 /// A secret and a schema, ready to encode.

@@ -306,7 +306,7 @@ fn near_width<const W: usize>(columns: &[Eight], fold: &[u64], limit: u32, near:
         let mut differ = _mm512_setzero_si512();
         let mut w = 0;
         while w < W {
-            // SAFETY: the eight words are where they are read.
+            // SAFETY: `rows` has as many eights as the fold has words, each aligned to what is read at once.
             let words = unsafe { _mm512_load_si512((&raw const rows[w]).cast()) };
             let count = _mm512_popcnt_epi64(_mm512_xor_si512(words, own[w]));
             differ = _mm512_add_epi64(differ, count);
