@@ -602,6 +602,10 @@ CREATE FUNCTION bloom_signature(
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_wrapper';
 COMMENT ON FUNCTION bloom_signature(text, integer, integer, float8, boolean, boolean) IS
     'signature of a text, after normalising it; with filler, n-grams reach over _ between words';
+CREATE FUNCTION bloom_signature(number numeric) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_number_wrapper';
+COMMENT ON FUNCTION bloom_signature(numeric) IS
+    'an error that says how to sign a number: as a text, which has the zeros that it is written with';
 CREATE FUNCTION bloom_sign(
     text text, language text, version integer, ngram integer DEFAULT 3, max_chars integer DEFAULT 30, fpr float8 DEFAULT 0.01,
     by_word boolean DEFAULT false, filler boolean DEFAULT false) RETURNS bloom
@@ -1902,6 +1906,11 @@ CREATE FUNCTION bloom_model_linkage(a_rel regclass, a_key name, b_rel regclass, 
 COMMENT ON FUNCTION bloom_model_linkage(regclass, name, regclass, name, jsonb, float8, boolean, jsonb, regclass) IS
     'all pairs of a record of one table and a record of another that a match model takes for the same; one_to_one gives each record once';
 
+CREATE FUNCTION bloom_model_summary(model jsonb) RETURNS TABLE (topic text, name text, text text)
+    IMMUTABLE STRICT PARALLEL SAFE ROWS 40 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_summary_wrapper';
+COMMENT ON FUNCTION bloom_model_summary(jsonb) IS
+    'a match model on one page: status, what is expected, warnings, fields, columns left out, searches and classes of pairs, in words';
+
 CREATE FUNCTION bloom_model_levels(model jsonb)
     RETURNS TABLE (field text, level integer, meaning text, m float8, u float8, bits float8, pairs float8, weak boolean)
     IMMUTABLE STRICT PARALLEL SAFE ROWS 60 COST 1000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_model_levels_wrapper';
@@ -2111,3 +2120,10 @@ CREATE FUNCTION bloom_suggest(rel regclass) RETURNS TABLE (step integer, topic t
     STABLE PARALLEL UNSAFE ROWS 20 COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_suggest_wrapper';
 COMMENT ON FUNCTION bloom_suggest(regclass) IS
     'reads a sample of a relation, and proposes key, fields, signature, indexes, model or threshold, clusters and guard, with reasons, as statements';
+
+-- Says it if the schema is not on the search_path, and is no part of the extension.
+
+CREATE FUNCTION bloom_ident_installed() RETURNS void
+    VOLATILE STRICT PARALLEL UNSAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_ident_installed_wrapper';
+SELECT bloom_ident_installed();
+DROP FUNCTION bloom_ident_installed();

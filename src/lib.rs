@@ -10,6 +10,7 @@
 mod clusters;
 mod functions;
 mod guard;
+mod installed;
 mod keyed;
 mod merging;
 mod models;

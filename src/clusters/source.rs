@@ -148,7 +148,7 @@ impl Source {
     /// Errors: it is of a type whose cast a user may have made.
     fn number(&self, column: &str) -> Sql {
         let value = CString::new(column).unwrap_or_default();
-        let value = RecordColumn::new(self.oid, value, &self.name);
+        let value = RecordColumn::new(self.oid, value);
         if !is_of_server(value.type_oid) {
             raise(
                 &sql_error(

@@ -90,7 +90,7 @@ impl OldClusters {
         let name = lock(oid);
         for column in ["key", "cluster"] {
             let column = CString::new(column).unwrap_or_default();
-            let column = RecordColumn::new(oid, column, &name);
+            let column = RecordColumn::new(oid, column);
             // SAFETY: a catalog look-up of a type that exists.
             let base = unsafe { pg_sys::getBaseType(column.type_oid) };
             let whole = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];

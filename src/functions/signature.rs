@@ -1,14 +1,15 @@
 //! Texts and tokens to signatures, which texts and tokens a signature may hold, and several signatures into one.
 
+use base::error::shortened;
 use base::Result;
-use pgrx::pg_sys;
+use pgrx::{pg_sys, AnyNumeric, PgSqlErrorCode};
 use signature::filter::{contains_text, contains_token, Builder, Shape};
 use text::ngram::Gaps;
 
 use super::default_shape::{
     planned_shape, planned_shape_of_tokens, DEFAULT_FPR, DEFAULT_MAX_CHARS, DEFAULT_NGRAM,
 };
-use pg::error::OrRaise;
+use pg::error::{raise, sql_error, OrRaise};
 use pg::values::text::Text;
 use pg::values::varlena::{aggregate_state, NewValue};
 use pg::{check_for_interrupts, entry};
@@ -26,6 +27,27 @@ fn bloom_signature(
     filler: bool,
 ) -> NewBloom {
     signature(text.as_str(), ngram, max_chars, fpr, by_word, filler)
+}
+
+/// What is not told by "function bloom_signature(integer) does not exist".
+///
+/// Errors: always.
+#[entry]
+fn bloom_signature_of_number(number: AnyNumeric) -> NewBloom {
+    let all = number.to_string();
+    let digits = shortened(&all, 40);
+    let name = if all == digits { &all } else { "number" };
+    raise(
+        &sql_error(
+            PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
+            format!("bloom_signature() signs texts, not the number {digits}"),
+        )
+        .detail("A number lacks the zeros in front that a postcode or a customer number may be written with.")
+        .hint(format!(
+            "Cast it to text: bloom_signature({name}::text), or with zeros in front: \
+             bloom_signature(lpad({name}::text, 8, '0'))."
+        )),
+    )
 }
 
 /// Errors: an argument is out of its range, or by_word and filler are used together.

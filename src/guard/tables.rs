@@ -6,8 +6,8 @@ use std::ffi::{CStr, CString};
 
 use pgrx::pg_sys;
 use pgrx::PgSqlErrorCode::{
-    ERRCODE_DATATYPE_MISMATCH, ERRCODE_FEATURE_NOT_SUPPORTED, ERRCODE_UNDEFINED_COLUMN,
-    ERRCODE_UNDEFINED_TABLE, ERRCODE_WRONG_OBJECT_TYPE,
+    ERRCODE_DATATYPE_MISMATCH, ERRCODE_FEATURE_NOT_SUPPORTED, ERRCODE_UNDEFINED_TABLE,
+    ERRCODE_WRONG_OBJECT_TYPE,
 };
 
 use super::options::TableName;
@@ -257,12 +257,7 @@ pub fn check_comparable(
 ///
 /// Errors: there is none of this name, or it is a system column (42703).
 pub fn column_number(relation: pg_sys::Oid, column: &CStr) -> Result<i16> {
-    catalog::column(relation, column).ok_or_else(|| {
-        sql_error(
-            ERRCODE_UNDEFINED_COLUMN,
-            words!("column \"{column}\" of relation \"{relation}\" does not exist"),
-        )
-    })
+    catalog::column(relation, column).ok_or_else(|| catalog::no_column(relation, column))
 }
 
 /// Errors: the column is a virtual generated one (0A000), which has no stored values that could be compared.

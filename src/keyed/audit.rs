@@ -18,7 +18,7 @@ use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry, sql};
 use pgrx::PgSqlErrorCode::{
     ERRCODE_DATATYPE_MISMATCH, ERRCODE_FEATURE_NOT_SUPPORTED, ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-    ERRCODE_UNDEFINED_COLUMN, ERRCODE_WRONG_OBJECT_TYPE,
+    ERRCODE_WRONG_OBJECT_TYPE,
 };
 use pgrx::{pg_sys, IntoDatum};
 use signature::bits::to_words;
@@ -66,10 +66,7 @@ fn bloom_audit_keyed(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 fn signatures(table: pg_sys::Oid, column: &CString, list: &List) -> (Signatures, Reference) {
     check_relation(table);
     let Some(number) = catalog::column(table, column) else {
-        raise(&sql_error(
-            ERRCODE_UNDEFINED_COLUMN,
-            words!("column \"{column}\" of relation \"{table}\" does not exist"),
-        ));
+        raise(&catalog::no_column(table, column));
     };
     if !types::objects::is_signature(catalog::column_type(table, number)) {
         raise(&sql_error(

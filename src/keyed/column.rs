@@ -17,8 +17,8 @@ use pg::{catalog, entry, sql};
 use pgrx::PgSqlErrorCode::{
     ERRCODE_ACTIVE_SQL_TRANSACTION, ERRCODE_DUPLICATE_OBJECT, ERRCODE_FEATURE_NOT_SUPPORTED,
     ERRCODE_INVALID_PARAMETER_VALUE, ERRCODE_NULL_VALUE_NOT_ALLOWED,
-    ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, ERRCODE_UNDEFINED_COLUMN, ERRCODE_UNDEFINED_OBJECT,
-    ERRCODE_UNDEFINED_TABLE, ERRCODE_WARNING, ERRCODE_WRONG_OBJECT_TYPE,
+    ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, ERRCODE_UNDEFINED_OBJECT, ERRCODE_UNDEFINED_TABLE,
+    ERRCODE_WARNING, ERRCODE_WRONG_OBJECT_TYPE,
 };
 use pgrx::{pg_sys, PgLogLevel};
 
@@ -68,11 +68,8 @@ fn bloom_clk_column(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         }
         if number.is_none() {
             raise(
-                &sql_error(
-                    ERRCODE_UNDEFINED_COLUMN,
-                    words!("column \"{name}\" of table \"{table}\" does not exist"),
-                )
-                .detail("The linkage schema, or the hardening, names it."),
+                &catalog::no_column(table, &name)
+                    .detail("The linkage schema, or the hardening, names it."),
             );
         }
     }
@@ -367,10 +364,7 @@ fn bloom_clk_fill(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         let keeper = keeper(table, &column);
         keeper.check_fires(table);
         if catalog::column(table, &column).is_none() {
-            raise(&sql_error(
-                ERRCODE_UNDEFINED_COLUMN,
-                words!("column \"{column}\" of table \"{table}\" does not exist"),
-            ));
+            raise(&catalog::no_column(table, &column));
         }
         let (id, end) = (&keeper.kept.id, first.saturating_add(pages as u32).min(all));
         let range = Sql::new(&format!(

@@ -22,9 +22,7 @@ use pg::values::jsonb::JsonObject;
 use pg::values::varlena::NewValue;
 use pg::{catalog, entry, ffi, sql};
 use pgrx::pg_sys;
-use pgrx::PgSqlErrorCode::{
-    ERRCODE_DATATYPE_MISMATCH, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, ERRCODE_UNDEFINED_COLUMN,
-};
+use pgrx::PgSqlErrorCode::{ERRCODE_DATATYPE_MISMATCH, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE};
 
 use signature::filter::typmod::{enforce, BLOOM};
 use signature::filter::Shape;
@@ -115,14 +113,11 @@ unsafe fn keep(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     } = &KeptColumn::of(call.args())?;
     let table = call.table();
     let Some(number) = catalog::column(table, column) else {
-        return Err(sql_error(
-            ERRCODE_UNDEFINED_COLUMN,
-            words!("column \"{column}\" of table \"{table}\" does not exist"),
-        )
-        .detail(words!(
-            "It is named in the arguments of trigger \"{call.trigger_name()}\"."
-        ))
-        .hint("If the column was renamed or dropped, drop the trigger, and create it again."));
+        return Err(catalog::no_column(table, column)
+            .detail(words!(
+                "It is named in the arguments of trigger \"{call.trigger_name()}\"."
+            ))
+            .hint("If the column was renamed or dropped, drop the trigger, and create it again."));
     };
     let (slot, tuple) = match call.is_update() {
         true => (call.tg_newslot, call.tg_newtuple),

@@ -7,7 +7,7 @@ use base::Error;
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use super::references::{equal_texts, Narrow, Reference, Referring};
-use super::subject::{columns_of, refuse_column, text, Subject};
+use super::subject::{columns_of, text, Subject};
 use crate::pairs::records::lock;
 use pg::catalog;
 use pg::catalog::named::{find, split};
@@ -32,7 +32,7 @@ pub fn named(subject: &Subject, given: &str) -> Reference {
     let name = lock(oid);
     let columns = columns_of(oid);
     let Some(found) = columns.iter().find(|c| c.name == column) else {
-        refuse_column(&text(&column), &name)
+        raise(&catalog::no_column(oid, &column))
     };
     let key = subject.key_type;
     let of_column = (found.store.type_oid, found.store.typmod);

@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
-pub use crate::clusters::keeping::{columns_of, refuse_column, text, KeyedRelation, TableColumn};
+pub use crate::clusters::keeping::{columns_of, text, KeyedRelation, TableColumn};
 use crate::pairs::records::lock;
 use pg::catalog::{self, storage};
 use pg::message::words;

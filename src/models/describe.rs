@@ -1,6 +1,7 @@
-//! `bloom_model_levels` and `bloom_model_classes`: what a model has learned.
+//! `bloom_model_summary`, `bloom_model_levels` and `bloom_model_classes`: what a model has learned.
 
 use linkage::model::json::{read_any_model, AnyModel};
+use linkage::model::summary::summary;
 use pgrx::{pg_sys, IntoDatum};
 
 use pg::entry;
@@ -77,6 +78,24 @@ fn bloom_model_levels(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
                 );
             }
         }
+    }
+    NewValue(pg_sys::Datum::null())
+}
+
+/// `(model jsonb) RETURNS TABLE (topic text, name text, text text)`
+#[entry]
+fn bloom_model_summary(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: the SQL function is declared so.
+    let (model, mut rows) = unsafe { model_and_rows(fcinfo) };
+    for row in summary(&model) {
+        let [name, text] = [row.name.unwrap_or_default(), row.text].map(|text| to_database(&text));
+        rows.make(|| {
+            Some([
+                Some(text_datum(row.topic.as_bytes())),
+                (!name.is_empty()).then(|| text_datum(&name)),
+                Some(text_datum(&text)),
+            ])
+        });
     }
     NewValue(pg_sys::Datum::null())
 }

@@ -7,6 +7,7 @@ use linkage::model::values::{Kind, Reading};
 use linkage::model::{column_names, LeftOut, MOST_FIELDS};
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use super::missing_columns::missing_columns;
 use crate::keyed::is_kept_column;
 use crate::pairs::records::{RecordColumn, Records};
 use pg::catalog;
@@ -64,10 +65,15 @@ pub fn wishes(
         );
     }
     let mut fields = match given {
-        Some(given) => given
-            .iter()
-            .map(|field| parse(oid, field, are_things))
-            .collect(),
+        Some(given) => {
+            let fields = given.iter().map(|field| parse(oid, field, are_things));
+            let fields: Vec<FieldWish> = fields.collect();
+            // What the caller has named is perhaps misspelled.
+            for field in &fields {
+                RecordColumn::new(oid, c_name(&field.name));
+            }
+            fields
+        }
         None => all(oid, &first.key.name, !are_things, left_out),
     };
     let mut may_be_same = None;
@@ -399,7 +405,7 @@ fn has_changing_text(of_type: pg_sys::Oid) -> bool {
     matches!(category(base), b'C' | b'G' | b'R' | b'T') || changing.contains(&base)
 }
 
-/// The columns of these names. `relation` is its name for messages.
+/// The columns by which records are compared. `relation` is its name for messages.
 ///
 /// Errors: a column that does not exist; one whose text depends on the session's settings.
 pub fn columns<'a>(
@@ -407,9 +413,16 @@ pub fn columns<'a>(
     names: impl Iterator<Item = &'a str>,
     relation: &str,
 ) -> Vec<RecordColumn> {
+    let names: Vec<&str> = names.collect();
+    let is_missing = |name: &&str| catalog::column(oid, &c_name(name)).is_none();
+    let missing: Vec<&str> = names.iter().copied().filter(is_missing).collect();
+    if !missing.is_empty() {
+        raise(&missing_columns(oid, &names, &missing));
+    }
     names
+        .into_iter()
         .map(|name| {
-            let column = RecordColumn::new(oid, c_name(name), relation);
+            let column = RecordColumn::new(oid, c_name(name));
             if has_changing_text(column.type_oid) {
                 let of_type = readable(catalog::type_name(column.type_oid).to_bytes());
                 let message = format!(

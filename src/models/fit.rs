@@ -206,7 +206,8 @@ fn one_to_one(word: &str) -> Option<OneToOne> {
         raise(
             &Error::invalid(format!("unrecognized one_to_one \"{}\"", shortened(word, 40)))
                 .hint("Use 'both' if no record has more than one partner in the other table, 'a' or 'b' if that holds for \
-                       the records of the first or of the second table only, or 'none'."),
+                       the records of the first or of the second table only, or 'none'.")
+                .perhaps("value", word, OneToOne::ALL.map(OneToOne::name)),
         );
     }
     found

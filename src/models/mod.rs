@@ -22,6 +22,7 @@ mod fit_model;
 mod fit_records;
 pub mod guess;
 mod known;
+mod missing_columns;
 mod options;
 mod pair_limit;
 mod pairs;

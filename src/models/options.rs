@@ -42,10 +42,9 @@ pub struct ModelOptions {
 const MOST_RECORDS: u64 = 1_000_000_000_000;
 
 /// What the options of a function may be.
-const OF_ALL: &str = "Use the options pair_limit, force and records, or none.";
-const OF_DUPLICATES: &str =
-    "Use the options pair_limit, force, records, keys and counted, or none.";
-const OF_FIT: &str = "Use the options records, sample, searches and large, or none.";
+const OF_ALL: &[&str] = &["pair_limit", "force", "records"];
+const OF_DUPLICATES: &[&str] = &["pair_limit", "force", "records", "keys", "counted"];
+const OF_FIT: &[&str] = &["records", "sample", "searches", "large"];
 
 impl ModelOptions {
     /// Those that argument `i` gives, a JSON object; none for NULL.
@@ -88,7 +87,7 @@ impl ModelOptions {
         options
     }
 
-    fn parse(arguments: Arguments, i: usize, possible: &str) -> ModelOptions {
+    fn parse(arguments: Arguments, i: usize, possible: &[&str]) -> ModelOptions {
         let mut options = ModelOptions::default();
         if arguments.datum(i).is_none() {
             return options;
@@ -105,6 +104,7 @@ impl ModelOptions {
             let wrong = |expected: &str| -> ! {
                 invalid(format!("option \"{name}\" is {value}, not {expected}"), "")
             };
+            let is_possible = possible.contains(&name.as_str());
             match name.as_str() {
                 "pair_limit" => match value.as_u64() {
                     Some(limit) if limit > 0 => options.pair_limit = Some(limit),
@@ -120,27 +120,31 @@ impl ModelOptions {
                     }
                     _ => wrong("a number of records, from 2 to 1000000000000"),
                 },
-                "keys" if std::ptr::eq(possible, OF_DUPLICATES) => match value.as_str() {
+                "keys" if is_possible => match value.as_str() {
                     Some(name) => options.keys = Some(column(name)),
                     None => wrong("the name of a column"),
                 },
-                "counted" if std::ptr::eq(possible, OF_DUPLICATES) => match value.as_bool() {
+                "counted" if is_possible => match value.as_bool() {
                     Some(counted) => options.counted = counted,
                     None => wrong("true or false"),
                 },
-                "sample" if std::ptr::eq(possible, OF_FIT) => match value.as_str() {
+                "sample" if is_possible => match value.as_str() {
                     Some(name) => options.sample = Some(relation(name)),
                     None => wrong("the name of a relation"),
                 },
-                "large" if std::ptr::eq(possible, OF_FIT) => match value.as_str() {
+                "large" if is_possible => match value.as_str() {
                     Some(name) => options.large = Some(relation(name)),
                     None => wrong("the name of a relation"),
                 },
-                "searches" if std::ptr::eq(possible, OF_FIT) => match searches(&value) {
+                "searches" if is_possible => match searches(&value) {
                     Some(searches) => options.searches = searches,
                     None => wrong("an array of searches by equality, as a model has them"),
                 },
-                _ => invalid(format!("unrecognized option \"{name}\""), possible),
+                _ => raise(
+                    &Error::invalid(format!("unrecognized option \"{name}\""))
+                        .hint(hint_of(possible))
+                        .perhaps("option", &name, possible),
+                ),
             }
         }
         options
@@ -177,13 +181,18 @@ impl ModelOptions {
     }
 }
 
+fn hint_of(possible: &[&str]) -> String {
+    let (last, others) = possible.split_last().unwrap_or((&"none", &[]));
+    format!("Use the options {} and {last}, or none.", others.join(", "))
+}
+
 /// The least probability of pairs that are asked for.
 ///
 /// Errors: outside [0,1].
 pub fn min_probability(arguments: Arguments, i: usize) -> f64 {
     let least = arguments.float8(i);
     unit("min_probability", least)
-        .map_err(|e| e.hint("Give 0.5 for the pairs that are rather matches than not, or 0.95 for those that are \
+        .map_err(|e| e.or_hint("Give 0.5 for the pairs that are rather matches than not, or 0.95 for those that are \
             nearly \
                                sure."))
         .or_raise();

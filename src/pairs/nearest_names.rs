@@ -95,8 +95,7 @@ impl NameList {
         let relation = arguments.oid(0);
         let columns = [1, 2, 3].map(|i| arguments.name(i));
         let of_relation = lock(relation);
-        let [key, signature, name] =
-            columns.map(|column| RecordColumn::new(relation, column, &of_relation));
+        let [key, signature, name] = columns.map(|column| RecordColumn::new(relation, column));
         check_select(relation, [&key, &signature, &name].into_iter());
         if !is_signature(signature.type_oid) {
             let hint = "Name a column of signatures of the names, such as one GENERATED ALWAYS AS \

@@ -38,19 +38,12 @@ pub struct RecordColumn {
 }
 
 impl RecordColumn {
-    /// A column of a relation. `relation` is its name for messages.
+    /// A column of a relation.
     ///
     /// Errors: no such column.
-    pub fn new(oid: pg_sys::Oid, column: CString, relation: &str) -> RecordColumn {
-        RecordColumn::find(oid, column).unwrap_or_else(|column| {
-            fail(
-                PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-                format!(
-                    "column \"{}\" of relation \"{relation}\" does not exist",
-                    text(&column)
-                ),
-            )
-        })
+    pub fn new(oid: pg_sys::Oid, column: CString) -> RecordColumn {
+        RecordColumn::find(oid, column)
+            .unwrap_or_else(|column| raise(&catalog::no_column(oid, &column)))
     }
 
     /// Fails the statement with 42804: the column has another type than the one that is expected.
@@ -151,7 +144,7 @@ impl Records {
     /// Errors: no relation with rows; no such column; a signature column of another type.
     pub fn new(oid: pg_sys::Oid, key: CString, signatures: Vec<CString>) -> Records {
         let name = lock(oid);
-        let column = |column: CString| RecordColumn::new(oid, column, &name);
+        let column = |column: CString| RecordColumn::new(oid, column);
         let signatures: Vec<RecordColumn> = signatures.into_iter().map(&column).collect();
         // Weighted profiles are of type bloom.
         let alone = signatures.len() == 1;
@@ -211,7 +204,7 @@ impl Records {
     pub fn with_keys(mut self, name: Option<&CStr>) -> Records {
         if let Some(name) = name {
             let relation = text(&catalog::name(self.oid));
-            let column = RecordColumn::new(self.oid, name.to_owned(), &relation);
+            let column = RecordColumn::new(self.oid, name.to_owned());
             if column.type_oid != pg_sys::INT8ARRAYOID {
                 let hint = "Name a column with arrays of keys, such as bloom_model_keys() gives, with the number of \
                             the search in the six last bits.";

@@ -16,7 +16,6 @@ use super::options::Options;
 use super::prefix::Names;
 use super::row::{filled_statement, row_statement, settings_of, tables_of};
 use super::stored::{rows_by_key, Register};
-use super::texts::c_names;
 use crate::models::{check_of_one_table, field_columns, known_model_of, KnownModel};
 use crate::pairs::records::RecordColumn;
 use pg::catalog::privileges::{current_user, is_owner};
@@ -62,8 +61,7 @@ fn bloom_register_create(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     };
     let schema = catalog::schema(table);
     check_name(&schema, &name, arguments.datum(3).is_some());
-    let relation_name = readable(catalog::name(table).to_bytes());
-    let key = RecordColumn::new(table, key, &relation_name);
+    let key = RecordColumn::new(table, key);
     check_key(table, &key);
     let types = types_of(table, &key, &known);
     let options = Options::parse(&arguments.jsonb(4)).or_raise();
@@ -157,10 +155,10 @@ fn bloom_register_drop(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
 pub fn types_of(table: pg_sys::Oid, key: &RecordColumn, known: &KnownModel) -> Vec<pg_sys::Oid> {
     let relation_name = readable(catalog::name(table).to_bytes());
     let names = known.ready.model().fields.iter().map(|f| f.name.as_str());
-    for column in c_names(names.clone()) {
-        check_stored(table, RecordColumn::new(table, column, &relation_name));
-    }
     let columns = field_columns(table, names, &relation_name);
+    for column in &columns {
+        check_stored(table, column.clone());
+    }
     let all = std::iter::once(key).chain(&columns);
     all.map(|column| column.type_oid).collect()
 }

@@ -31,7 +31,8 @@ impl Options {
                     return Err(Error::invalid(format!(
                         "unrecognized option \"{name}\" of a register"
                     ))
-                    .detail("The options are \"records\" and \"prefix\"."))
+                    .detail("The options are \"records\" and \"prefix\".")
+                    .perhaps("option", &name, ["records", "prefix"]))
                 }
             }
         }

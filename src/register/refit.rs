@@ -102,7 +102,8 @@ impl Options {
                 ),
                 _ => raise(
                     &Error::invalid(format!("unrecognized option \"{name}\""))
-                        .detail("The options are \"records\" and \"sample\"."),
+                        .detail("The options are \"records\" and \"sample\".")
+                        .perhaps("option", &name, ["records", "sample"]),
                 ),
             }
         }

@@ -224,10 +224,10 @@ impl Facts {
 /// Errors: no such column.
 pub fn columns(records: &Records, given: Option<Vec<CString>>) -> Vec<CString> {
     if let Some(given) = given {
-        let name = crate::pairs::records::lock(records.oid);
+        crate::pairs::records::lock(records.oid);
         return given
             .into_iter()
-            .map(|column| RecordColumn::new(records.oid, column, &name).name)
+            .map(|column| RecordColumn::new(records.oid, column).name)
             .collect();
     }
     let holds_signatures = |of_type| is_signature(of_type) || is_query(of_type);
@@ -387,8 +387,7 @@ pub fn hashes(records: &Records, columns: &[CString], keys: &[&[u8]]) -> RecordH
         return found;
     }
     let wanted: HashSet<&[u8]> = keys.iter().copied().collect();
-    let name = readable(records.key.name.to_bytes());
-    each_hash(records, columns, &name, |key, hash| {
+    each_hash(records, columns, |key, hash| {
         if wanted.contains(key) {
             found.insert(key.to_vec(), hash.to_string());
         }

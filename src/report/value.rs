@@ -1,5 +1,7 @@
 //! Values as a report shows them: shortened, and without characters that would move others.
 
+pub use base::range::grouped;
+
 /// Characters of a value that are shown.
 pub const LENGTH: usize = 80;
 
@@ -38,19 +40,6 @@ pub fn cut(value: &str, length: usize, unfit: char) -> String {
         cut.push_str("...");
     }
     cut
-}
-
-/// 1234567 as 1,234,567.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut grouped = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 /// A share of a whole in percent; an empty text if the whole is 0.

@@ -169,6 +169,24 @@ impl Error {
         self
     }
 
+    /// Adds a hint where there is none.
+    #[must_use]
+    pub fn or_hint(mut self, hint: &str) -> Self {
+        self.0.hint.get_or_insert_with(|| hint.into());
+        self
+    }
+
+    /// Puts a sentence in front of the hint, unless that is in the encoding of the database.
+    #[must_use]
+    pub fn hint_before(mut self, sentence: &str) -> Self {
+        self.0.hint = match self.0.hint.take() {
+            None => Some(sentence.into()),
+            Some(Text::Utf8(hint)) => Some(format!("{sentence} {hint}").into()),
+            stored => stored,
+        };
+        self
+    }
+
     /// The schema, table and constraint that it is about, as fields for clients.
     #[must_use]
     pub fn about(mut self, names: [Vec<u8>; 3]) -> Self {

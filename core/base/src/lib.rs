@@ -4,6 +4,7 @@
 
 #![warn(missing_docs)]
 
+pub mod closest;
 pub mod error;
 pub mod memory;
 mod named;

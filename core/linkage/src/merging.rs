@@ -129,7 +129,9 @@ impl Rules {
         for (column, value) in object {
             let rule = rule(&value).ok_or_else(|| {
                 let shown: String = value.to_string().chars().take(60).collect();
-                invalid(format!("unrecognized rule {shown} of column \"{column}\""))
+                let error = invalid(format!("unrecognized rule {shown} of column \"{column}\""));
+                let names = NAMED.iter().map(|(name, _)| name);
+                error.perhaps("rule", value.as_str().unwrap_or_default(), names)
             })?;
             match column.as_str() {
                 "*" => rules.others = Some(rule),
@@ -157,16 +159,19 @@ impl Rules {
     }
 }
 
+/// The rules that need nothing but their name.
+const NAMED: [(&str, Rule); 5] = [
+    ("keep", Rule::Keep),
+    ("fill", Rule::Fill),
+    ("most complete", Rule::MostComplete),
+    ("longest", Rule::Longest),
+    ("most frequent", Rule::MostFrequent),
+];
+
 fn rule(value: &Value) -> Option<Rule> {
     if let Value::String(name) = value {
-        return match name.as_str() {
-            "keep" => Some(Rule::Keep),
-            "fill" => Some(Rule::Fill),
-            "most complete" => Some(Rule::MostComplete),
-            "longest" => Some(Rule::Longest),
-            "most frequent" => Some(Rule::MostFrequent),
-            _ => None,
-        };
+        let known = NAMED.iter().find(|(known, _)| known == name);
+        return known.map(|(_, rule)| rule.clone());
     }
     let object = value.as_object().filter(|object| object.len() == 1)?;
     let (name, argument) = object.iter().next()?;

@@ -31,10 +31,10 @@ impl IdentityKind {
     pub fn of_name(name: &str) -> Result<IdentityKind> {
         Self::named(name).ok_or_else(|| {
             let shown: String = name.chars().take(40).collect();
-            Error::invalid(format!("kind of identity \"{shown}\" is not known")).hint(format!(
-                "Use one of {}.",
-                Self::ALL.map(Self::name).join(", ")
-            ))
+            let names = Self::ALL.map(Self::name);
+            Error::invalid(format!("kind of identity \"{shown}\" is not known"))
+                .hint(format!("Use one of {}.", names.join(", ")))
+                .perhaps("kind", name, names)
         })
     }
 }

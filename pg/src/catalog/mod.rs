@@ -3,12 +3,13 @@
 //! A look-up of something that does not exist gives `?`, kind 0 or InvalidOid, since others may drop it meanwhile.
 
 use crate::error::sql_error;
-use base::Result;
+use base::{Error, Result};
 use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
 use crate::message::words;
+use crate::values::text::readable;
 use crate::values::varlena::Varlena;
 
 pub mod changes;
@@ -153,6 +154,31 @@ pub fn column(relation: pg_sys::Oid, name: &CStr) -> Option<i16> {
     // SAFETY: a catalog look-up.
     let number = unsafe { pg_sys::get_attnum(relation, name.as_ptr()) };
     (number > 0).then_some(number)
+}
+
+/// The names of all columns, in their order.
+pub fn column_names(relation: pg_sys::Oid) -> impl Iterator<Item = CString> {
+    // SAFETY: a catalog look-up that may miss, and what it gives is copied at once.
+    let name = move |number| unsafe {
+        let name = pg_sys::get_attname(relation, number, true);
+        (!name.is_null()).then(|| (number, copy(name)))
+    };
+    // Those that were dropped have a row, but are not found by their name.
+    let is_there = move |(number, name): (i16, CString)| {
+        (column(relation, &name) == Some(number)).then_some(name)
+    };
+    (1..).map_while(name).filter_map(is_there)
+}
+
+/// The error of a column that does not exist (42703), which says the one that was perhaps meant.
+#[cold]
+pub fn no_column(relation: pg_sys::Oid, name: &CStr) -> Error {
+    let names = column_names(relation).map(|name| readable(name.to_bytes()));
+    sql_error(
+        PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
+        words!("column \"{name}\" of relation \"{relation}\" does not exist"),
+    )
+    .perhaps("column", &readable(name.to_bytes()), names)
 }
 
 /// The type of a column.

@@ -24,7 +24,13 @@ pub fn of_name<T: Copy>(name: &str, values: &[(&str, T)], what: &str, all: &str)
         let names = names.collect::<Vec<_>>().join(", ");
         let (first, last) = names.rsplit_once(", ").unwrap_or((&names, ""));
         let message = format!("unrecognized {what} \"{name}\"");
-        raise(&Error::invalid(message).detail(format!("The {all} are {first} and {last}.")))
+        let known = values.iter().map(|(name, _)| name);
+        let detail = format!("The {all} are {first} and {last}.");
+        raise(
+            &Error::invalid(message)
+                .detail(detail)
+                .perhaps(what, name, known),
+        )
     })
 }
 

@@ -91,7 +91,7 @@ impl KeepChoice {
         }
         let counted = counted(&relation, &by);
         read.extend(counted.iter().map(|column| column.name.as_c_str()));
-        let of = |name: &CStr| RecordColumn::new(oid, name.to_owned(), &relation.name);
+        let of = |name: &CStr| RecordColumn::new(oid, name.to_owned());
         let columns: Vec<RecordColumn> = read.into_iter().map(of).collect();
         // The query would tell after the search.
         check_select(oid, columns.iter());

@@ -12,7 +12,7 @@ use pg::relation::OpenRelation;
 use pg::session::tuple_store::StoreColumn;
 use pg::sql;
 use pg::sql::Sql;
-use pg::values::text::readable;
+use pg::values::text::{readable, to_database};
 
 /// A name for messages.
 pub fn text(name: &CStr) -> String {
@@ -87,7 +87,7 @@ impl KeyedRelation {
     pub fn new(oid: pg_sys::Oid, name: String, key: &CStr, only: bool) -> KeyedRelation {
         let columns = columns_of(oid);
         let Some(number) = columns.iter().position(|c| c.name.as_c_str() == key) else {
-            refuse_column(&text(key), &name)
+            raise(&catalog::no_column(oid, key))
         };
         let of_key = columns[number].store;
         // SAFETY: a catalog look-up of a type that exists.
@@ -128,7 +128,10 @@ impl KeyedRelation {
     pub fn column(&self, name: &str) -> usize {
         let is_it = |column: &TableColumn| readable(column.name.to_bytes()) == name;
         let found = self.columns.iter().position(is_it);
-        found.unwrap_or_else(|| refuse_column(name, &self.name))
+        found.unwrap_or_else(|| {
+            let name = CString::new(to_database(name)).unwrap_or_default();
+            raise(&catalog::no_column(self.oid, &name))
+        })
     }
 
     /// The same of a column whose values decide.
@@ -197,13 +200,6 @@ impl KeyedRelation {
             THEN CAST({as_text} AS {of_type}) END{collate})"
         )
     }
-}
-
-pub fn refuse_column(column: &str, relation: &str) -> ! {
-    raise(&sql_error(
-        PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN,
-        format!("column \"{column}\" of relation \"{relation}\" does not exist"),
-    ))
 }
 
 fn refuse_order(message: String, of_type: pg_sys::Oid, hint: &str) -> ! {

@@ -5,5 +5,5 @@ mod keyed_relation;
 mod standings;
 
 pub use choice::KeepChoice;
-pub use keyed_relation::{columns_of, refuse_column, text, KeyedRelation, TableColumn};
+pub use keyed_relation::{columns_of, text, KeyedRelation, TableColumn};
 pub use standings::{value, Standings};

@@ -44,7 +44,7 @@ impl Labels {
                            person."),
             );
         }
-        let same = RecordColumn::new(oid, c"same".to_owned(), &name);
+        let same = RecordColumn::new(oid, c"same".to_owned());
         if !is_of_server(same.type_oid) {
             raise(
                 &sql_error(

@@ -25,7 +25,7 @@ impl LargeBlocks {
     pub fn read(relation: pg_sys::Oid, searches: Vec<Search>) -> LargeBlocks {
         let (mut keys, budget) = (Vec::new(), Budget::of_setting());
         let name = lock(relation);
-        let column = RecordColumn::new(relation, c"key".to_owned(), &name);
+        let column = RecordColumn::new(relation, c"key".to_owned());
         if column.type_oid != pg_sys::INT8OID {
             let hint = "Give the keys as bloom_model_keys() does, with the numbers of their searches in the six last bits.";
             column.refuse_type(&name, "bigint", hint);

@@ -7,7 +7,6 @@ use pgrx::pg_sys;
 
 use super::hashes::each_hash;
 use crate::pairs::records::Records;
-use pg::catalog;
 use pg::entry;
 use pg::error::raise;
 use pg::function::arguments::Arguments;
@@ -15,7 +14,7 @@ use pg::function::rows::{text_datum, ResultRows};
 use pg::session::not_during_recovery;
 use pg::session::Session;
 use pg::sql;
-use pg::values::text::{readable, to_database};
+use pg::values::text::to_database;
 use pg::values::varlena::NewValue;
 
 /// `(name text) RETURNS regclass`
@@ -76,10 +75,9 @@ fn bloom_record_hash(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         );
     }
     let records = Records::new(arguments.oid(0), arguments.name(1), Vec::new());
-    let relation = readable(catalog::name(records.oid).to_bytes());
     // SAFETY: the SQL function is declared to return a set of rows.
     let mut rows = unsafe { ResultRows::new(fcinfo) };
-    each_hash(&records, &names, &relation, |key, hash| {
+    each_hash(&records, &names, |key, hash| {
         rows.make(|| {
             Some([
                 Some(text_datum(key)),

@@ -87,18 +87,12 @@ pub fn read_digests(
     fixed.into_iter().for_each(FixedSettings::end);
 }
 
-/// Gives the key of each record that lacks none of some columns, and its hash over these. `relation` is the name of
-/// their relation for messages.
+/// Gives the key of each record that lacks none of some columns, and its hash over these.
 ///
 /// Errors: no such column; as [`read_digests`].
-pub fn each_hash(
-    records: &Records,
-    columns: &[CString],
-    relation: &str,
-    mut each: impl FnMut(&[u8], &RecordHash),
-) {
+pub fn each_hash(records: &Records, columns: &[CString], mut each: impl FnMut(&[u8], &RecordHash)) {
     let of = columns.iter().cloned();
-    let of = of.map(|column| RecordColumn::new(records.oid, column, relation).name);
+    let of = of.map(|column| RecordColumn::new(records.oid, column).name);
     let of = HashColumns(Some(of.collect()));
     let names = columns.iter().map(|column| readable(column.to_bytes()));
     let mut hash = RecordHash {

@@ -86,7 +86,7 @@ impl PairTable {
             );
         }
         for (column, expected) in [(c"a", "text"), (c"b", "text"), (c"similarity", "float8")] {
-            let column = RecordColumn::new(oid, column.to_owned(), &name);
+            let column = RecordColumn::new(oid, column.to_owned());
             // SAFETY: a catalog look-up of a type that exists.
             let base = unsafe { pg_sys::getBaseType(column.type_oid) };
             let fits = match expected {

@@ -101,7 +101,7 @@ pub fn given(arguments: Arguments, i: usize, threshold: f64) -> Option<Verificat
 ///
 /// Errors: no such column (42703); a type that is not an array of texts (42804).
 pub fn column(oid: pg_sys::Oid, name: CString, relation: &str) -> RecordColumn {
-    let column = RecordColumn::new(oid, name, relation);
+    let column = RecordColumn::new(oid, name);
     // SAFETY: catalog look-ups of a type that exists; what is no array has no element type.
     let element = unsafe { pg_sys::get_element_type(pg_sys::getBaseType(column.type_oid)) };
     if element == pg_sys::InvalidOid || !is_text(element) {

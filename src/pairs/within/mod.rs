@@ -196,7 +196,7 @@ pub fn given(arguments: Arguments, i: usize) -> Option<Vec<CString>> {
 ///
 /// Errors: no such column (42703); a signature of the records (42P10); a type without a default order (42883).
 pub fn column(records: &Records, name: CString, relation: &str) -> RecordColumn {
-    let column = RecordColumn::new(records.oid, name, relation);
+    let column = RecordColumn::new(records.oid, name);
     let shown = readable(column.name.to_bytes());
     if records.signatures.iter().any(|s| s.name == column.name) {
         raise(&sql_error(PgSqlErrorCode::ERRCODE_INVALID_COLUMN_REFERENCE, format!(

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
+use base::range::of_percent;
 use base::{Error, Result};
 
 base::named! {
@@ -116,7 +117,10 @@ impl GuardArguments {
         let known = std::str::from_utf8(name).ok().and_then(GuardAction::named);
         let Some(action) = known else {
             let parts = [b"unrecognized action \"", name, b"\" of ", words.guard];
-            return invalid(&parts, "Actions are reject, warn, skip and flag.");
+            return invalid(&parts, "Actions are reject, warn, skip and flag.").map_err(|error| {
+                let actions = GuardAction::ALL.map(GuardAction::name);
+                error.perhaps("action", &String::from_utf8_lossy(name), actions)
+            });
         };
         let mut given = parse_options(options, words)?;
         let mut option = |name: &str| given.remove(name.as_bytes());
@@ -260,10 +264,10 @@ fn parse_options<'o>(
     for pair in options.chunks(2) {
         let name = pair[0].as_ref().to_bytes();
         if !OPTIONS.split(' ').any(|option| option.as_bytes() == name) {
-            return invalid(
-                &[b"unrecognized option \"", name, b"\" of ", words.guard],
-                words.options,
-            );
+            let parts = [b"unrecognized option \"", name, b"\" of ", words.guard];
+            return invalid(&parts, words.options).map_err(|error| {
+                error.perhaps("option", &String::from_utf8_lossy(name), OPTIONS.split(' '))
+            });
         }
         let Some(value) = pair.get(1) else {
             return invalid(
@@ -290,16 +294,17 @@ fn parse_options<'o>(
 /// `what` is what the number is, for the message.
 fn parse_number(what: &str, text: &CStr, hint: &'static str) -> Result<f64> {
     let number = text.to_str().ok().and_then(|s| s.trim().parse().ok());
-    match number.filter(|number| (0.0..=1.0).contains(number)) {
-        Some(number) => Ok(number),
-        None => invalid(
-            &[
-                what.as_bytes(),
-                b" \"",
-                text.to_bytes(),
-                b"\" of bloom_guard is not a number between 0 and 1",
-            ],
-            hint,
-        ),
+    let parts = [
+        what.as_bytes(),
+        b" \"",
+        text.to_bytes(),
+        b"\" of bloom_guard is not a number between 0 and 1",
+    ];
+    match number {
+        Some(number) if (0.0..=1.0).contains(&number) => Ok(number),
+        _ => match number.and_then(of_percent) {
+            Some(of_percent) => invalid(&parts, &of_percent),
+            None => invalid(&parts, hint),
+        },
     }
 }

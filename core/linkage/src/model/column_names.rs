@@ -36,7 +36,7 @@ const ENTERED_WHOLE: &str =
 
 /// Words of names of columns that mean the same, each line.
 const SAME: [&str; 5] = [
-    "birth birthdate birthday dob geburt geburtsdatum geboren gebdat naissance nacimiento nascita nascimento urodzenia",
+    "birth birthdate birthday born dob geburt geburtsdatum geboren gebdat naissance nacimiento nascita nascimento urodzenia",
     "phone telephone telefon tel mobile fon telefono",
     "mail email correo courriel",
     "postcode postal postalcode zip zipcode plz",
@@ -126,6 +126,7 @@ mod tests {
             ("givenname", "Given Name"),
             ("surname", "last_name"),
             ("dob", "date_of_birth"),
+            ("born", "birth_date"),
             ("title", "film_title"),
             ("addr", "address"),
             ("zip", "postcode"),

@@ -19,6 +19,7 @@
 //! - [`calibration`]: how answers of people correct that;
 //! - [`explain`]: why it says so;
 //! - [`describe`]: what has been learned, in words;
+//! - [`summary`]: the whole model on one page;
 //! - [`mod@doubts`]: what speaks against it;
 //! - [`drift`]: how far records have moved away from it.
 
@@ -39,6 +40,7 @@ pub mod score;
 pub mod search_choice;
 pub mod search_recall;
 mod seen_values;
+pub mod summary;
 #[cfg(test)]
 mod tests;
 pub mod things;

@@ -155,7 +155,8 @@ impl std::str::FromStr for CollisionModel {
             "coll" => Ok(CollisionModel::Coll),
             _ => Err(
                 Error::invalid(format!("collision model \"{name}\" does not exist"))
-                    .hint("Use fpr, birthday or coll."),
+                    .hint("Use fpr, birthday or coll.")
+                    .perhaps("model", name, ["fpr", "birthday", "coll"]),
             ),
         }
     }

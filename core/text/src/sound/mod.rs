@@ -56,6 +56,7 @@ impl std::str::FromStr for Sound {
                 quoted(name)
             ))
             .hint(format!("Use one of {}.", names.join(", ")))
+            .perhaps("algorithm", name, names)
         })
     }
 }

@@ -53,6 +53,12 @@ pub fn read_model(text: &str) -> Result<MatchModel> {
 pub fn read_any_model(text: &str) -> Result<AnyModel> {
     let json = Json::parse(text)?;
     let top = Place::top(&json);
+    if let Json::Text(_) = json {
+        return Err(top.invalid("It is a string, and a model is an object.").hint(
+            "Give the column in which the model is stored, without quotes, as in SELECT p.* FROM models AS m, \
+             bloom_model_duplicates('people', 'id', m.model) AS p.",
+        ));
+    }
     match version(&top)? {
         FORMAT => model_of_pairs(&top).map(AnyModel::OfPairs),
         _ => things::read(&top).map(AnyModel::OfThings),

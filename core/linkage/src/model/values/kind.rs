@@ -64,6 +64,7 @@ impl Kind {
             let (last, others) = names.split_last().unwrap_or((&"none", &[]));
             Error::invalid(format!("unrecognized kind of field \"{name}\""))
                 .hint(format!("Kinds are {} and {last}.", others.join(", ")))
+                .perhaps("kind", name, &names)
         })
     }
 }
