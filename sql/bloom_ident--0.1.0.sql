@@ -680,7 +680,16 @@ COMMENT ON FUNCTION bloom_fpr(bloom) IS
 CREATE FUNCTION bloom_measure_support(internal) RETURNS internal
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_measure_support_wrapper';
 COMMENT ON FUNCTION bloom_measure_support(internal) IS
-    'planner support of bloom_sim and bloom_dice';
+    'planner support of bloom_sim, bloom_dice and ident_edit_within';
+CREATE FUNCTION ident_edit_within(a text, b text, k integer) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 10 SUPPORT bloom_measure_support LANGUAGE c AS 'MODULE_PATHNAME', 'ident_edit_within_wrapper';
+COMMENT ON FUNCTION ident_edit_within(text, text, integer) IS
+    'whether at most k symbols inserted, dropped or replaced make one normal form of the other; an index on the texts'' signatures answers it where k is at most 3';
+CREATE FUNCTION bloom_edit_bound(
+    text text, k integer, ngram integer DEFAULT 3, max_chars integer DEFAULT 30, fpr float8 DEFAULT 0.01) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE COST 50 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_edit_bound_wrapper';
+COMMENT ON FUNCTION bloom_edit_bound(text, integer, integer, integer, float8) IS
+    'the least bloom_sim of the signature of a text with those of texts that are within k edits, 0 if there is none';
 CREATE FUNCTION bloom_sim(a bloom, b bloom) RETURNS bloom_score
     IMMUTABLE STRICT PARALLEL SAFE SUPPORT bloom_measure_support LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_sim_wrapper';
 COMMENT ON FUNCTION bloom_sim(bloom, bloom) IS
@@ -2120,6 +2129,10 @@ CREATE FUNCTION bloom_suggest(rel regclass) RETURNS TABLE (step integer, topic t
     STABLE PARALLEL UNSAFE ROWS 20 COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_suggest_wrapper';
 COMMENT ON FUNCTION bloom_suggest(regclass) IS
     'reads a sample of a relation, and proposes key, fields, signature, indexes, model or threshold, clusters and guard, with reasons, as statements';
+CREATE FUNCTION bloom_suggest(a_rel regclass, b_rel regclass) RETURNS TABLE (step integer, topic text, reason text, statement text)
+    STABLE PARALLEL UNSAFE ROWS 20 COST 100000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_suggest_linkage_wrapper';
+COMMENT ON FUNCTION bloom_suggest(regclass, regclass) IS
+    'reads a sample of two relations, and proposes keys, fields that both have, a view that renames, a model and the pairs between them, with reasons, as statements';
 
 -- Says it if the schema is not on the search_path, and is no part of the extension.
 

@@ -71,6 +71,11 @@ fn ident_jaro_winkler(a: Text<'_>, b: Text<'_>) -> f64 {
     text::jaro_winkler(a.as_str(), b.as_str(), check_for_interrupts).or_raise()
 }
 
+#[entry]
+fn ident_edit_within(a: Text<'_>, b: Text<'_>, k: i32) -> bool {
+    text::edit_within(a.as_str(), b.as_str(), k.into(), check_for_interrupts).or_raise()
+}
+
 // n-grams of text.
 
 /// `(text text, ngram integer, by_word boolean, filler boolean) RETURNS text[]`

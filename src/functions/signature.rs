@@ -4,6 +4,8 @@ use base::error::shortened;
 use base::Result;
 use pgrx::{pg_sys, AnyNumeric, PgSqlErrorCode};
 use signature::filter::{contains_text, contains_token, Builder, Shape};
+use signature::similarity::edit_bound;
+use text::check_edits;
 use text::ngram::Gaps;
 
 use super::default_shape::{
@@ -63,6 +65,14 @@ pub fn signature(
     NewBloom::new(planned_shape(max_chars, ngram, fpr), |builder| {
         builder.add_text(text, gaps, check_for_interrupts)
     })
+}
+
+/// The least similarity of signatures of texts that are within `k` edits.
+#[entry]
+fn bloom_edit_bound(text: Text<'_>, k: i32, ngram: i32, max_chars: i32, fpr: f64) -> f64 {
+    let edits = check_edits(k.into()).or_raise();
+    let shape = planned_shape(max_chars, ngram, fpr);
+    edit_bound(text.as_str(), edits, shape, check_for_interrupts).or_raise()
 }
 
 /// Each field normalised and padded by itself, all in one signature; NULL fields are skipped.

@@ -272,7 +272,7 @@ pub fn check_key(table: &ComparedTable, options: &GuardOptions, names_rows: bool
 /// Adds to the error about a column that is not there which trigger has named it: whoever enters a row has not.
 fn if_renamed(error: Error, trigger: &CStr) -> Error {
     let undefined = ErrorKind::State(ERRCODE_UNDEFINED_COLUMN as i32);
-    if error.kind() != undefined || error.hint_text().is_some() {
+    if error.kind() != undefined || !error.has_no_hint_but_a_guess() {
         return error;
     }
     error

@@ -35,29 +35,33 @@ pub fn missing_columns(relation: pg_sys::Oid, compared: &[&str], missing: &[&str
         .filter(|name| !compared.contains(&name.as_str()))
         .collect();
     let mut free: Vec<&str> = own.iter().map(String::as_str).collect();
-    let mut columns = String::new();
+    let (mut columns, mut own_alike) = (String::new(), 0);
     for name in missing {
         let same = free.iter().find(|other| may_be_same(name, other)).copied();
         match same.or_else(|| closest(name, free.iter().copied())) {
             Some(same) => {
                 free.retain(|other| *other != same);
+                own_alike += 1;
                 columns += &format!(", {} AS {}", quoted(same), quoted(name));
             }
             None => columns += &format!(", NULL::text AS {}", quoted(name)),
         }
     }
-    let view = [catalog::name(relation).to_bytes(), b"_named"].concat();
-    let view = quoted(&readable(&view));
-    let table = readable(catalog::quoted(relation).to_bytes());
     let (what, are) = match missing.len() {
         1 => ("column", "does"),
         _ => ("columns", "do"),
     };
     let names = to_database(&listed(missing));
     let message = words!("{what} {names} of relation \"{relation}\" {are} not exist");
-    sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, message)
-        .detail(format!("The columns that are compared are {}.", listed(compared)))
-        .hint(format!(
-            "Give them by a view, and take that instead, such as CREATE VIEW {view} AS SELECT *{columns} FROM {table}."
-        ))
+    let error = sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_COLUMN, message)
+        .detail(format!("Records are compared by {}.", listed(compared)));
+    if own_alike == 0 && missing.len() == compared.len() {
+        return error;
+    }
+    let view = [catalog::name(relation).to_bytes(), b"_named"].concat();
+    let view = quoted(&readable(&view));
+    let table = readable(catalog::quoted(relation).to_bytes());
+    error.hint(format!(
+        "Give them by a view, and take that instead, such as CREATE VIEW {view} AS SELECT *{columns} FROM {table}."
+    ))
 }

@@ -8,9 +8,10 @@ use std::sync::OnceLock;
 use pgrx::pg_sys::NodeTag;
 use pgrx::{pg_sys, Internal};
 
+use super::edit_distance::Table;
 use super::indexes;
 use pg::relation::OpenRelation;
-use pg::tree::list::nodes;
+use pg::tree::list::{self, nodes};
 use pg::tree::node::{answer, bare, call, cast, fold, Node};
 use pg::{boundary, entry, ffi};
 use types::objects::{function, function_in_schema_of, Purpose};
@@ -170,19 +171,41 @@ impl Conditions<'_> {
         // SAFETY: a condition is a node, which begins with its tag.
         unsafe {
             match (*node).type_ {
-                NodeTag::T_List => Some(self.list(node.cast())?.cast()),
+                NodeTag::T_List => Some(self.conjunction(node.cast())?.cast()),
                 NodeTag::T_BoolExpr => {
                     let given = &*node.cast::<pg_sys::BoolExpr>();
-                    let args = self.list(given.args)?;
+                    let args = match given.boolop {
+                        pg_sys::BoolExprType::AND_EXPR => self.conjunction(given.args)?,
+                        _ => self.list(given.args)?,
+                    };
                     Some(pg_sys::makeBoolExpr(given.boolop, args, given.location).cast())
                 }
                 NodeTag::T_OpExpr => self.comparison(&*node.cast()),
+                NodeTag::T_FuncExpr => self.edit_distance(node),
                 NodeTag::T_RestrictInfo => {
                     self.distributed(&mut *node.cast());
                     None
                 }
                 _ => None,
             }
+        }
+    }
+
+    /// An edit distance, and what follows from it of signatures, in one conjunction. `None` where that is said already.
+    ///
+    /// # Safety
+    /// `node` is a call within a condition.
+    unsafe fn edit_distance(&self, node: *mut Node) -> Option<*mut Node> {
+        let table = Table {
+            root: self.root,
+            table: self.table,
+            is_parent: self.parent,
+            rel: &*self.rel,
+        };
+        // SAFETY: the call is a node of the planner.
+        unsafe {
+            let implied = table.implied(&*node.cast())?;
+            Some(pg_sys::make_andclause(list::of(&[implied, node])).cast())
         }
     }
 
@@ -204,6 +227,25 @@ impl Conditions<'_> {
             }
         }
         changed
+    }
+
+    /// A list of conditions of which all have to hold, with those of conjunctions among them as its own: the planner looks for
+    /// an index by these.
+    ///
+    /// # Safety
+    /// As for [`Self::list`].
+    unsafe fn conjunction(&self, list: *mut pg_sys::List) -> Option<*mut pg_sys::List> {
+        // SAFETY: the caller's; what is changed is a new list.
+        unsafe {
+            let changed = self.list(list)?;
+            let flat = nodes(changed).into_iter().flat_map(|item| {
+                match cast::<pg_sys::BoolExpr>(item, NodeTag::T_BoolExpr) {
+                    Some(all) if all.boolop == pg_sys::BoolExprType::AND_EXPR => nodes(all.args),
+                    _ => vec![item],
+                }
+            });
+            Some(list::of(&flat.collect::<Vec<_>>()))
+        }
     }
 
     /// Rewrites a condition in place, since tables share it, and resets what was derived from it as an operator.

@@ -11,10 +11,10 @@ use pg::sql::Sql;
 use pg::values::text::readable;
 
 /// Fewer records are too few for a model.
-const LEAST_FOR_MODEL: u64 = 100;
+pub const LEAST_FOR_MODEL: u64 = 100;
 
 /// Most fields of a model: more say less of each.
-const MODEL_FIELDS: usize = 16;
+pub const MODEL_FIELDS: usize = 16;
 
 /// A row of the result. A warning has no statement, nor has what is only said.
 pub struct Proposal {
@@ -65,13 +65,30 @@ impl<'a> Proposals<'a> {
         self.add(topic, reason, Some(statement));
     }
 
-    /// Makes them.
-    pub fn make(mut self, left_out: &[LeftOut]) -> Vec<Proposal> {
-        self.tell_sample();
+    /// Those that were made.
+    pub fn finish(self) -> Vec<Proposal> {
+        self.all
+    }
+
+    /// Those that were made, of which each says what relation it is about.
+    pub fn finish_of(mut self, relation: &str) -> Vec<Proposal> {
+        for proposal in &mut self.all {
+            proposal.reason = format!("of \"{relation}\": {}", proposal.reason);
+        }
+        self.all
+    }
+
+    pub fn tell_left_out(&mut self, left_out: &[LeftOut]) {
         for left in left_out {
             let reason = format!("\"{}\" is left out ({})", left.column, left.reason);
             self.say("column", &reason);
         }
+    }
+
+    /// Makes them.
+    pub fn make(mut self, left_out: &[LeftOut]) -> Vec<Proposal> {
+        self.tell_sample();
+        self.tell_left_out(left_out);
         self.tell_fields();
         if self.fields.is_empty() {
             return self.all;
@@ -112,20 +129,18 @@ impl<'a> Proposals<'a> {
         if let Some(signature) = &signature {
             self.index(&target, &signature.column);
             self.forms(&target);
+        }
+        if has_model {
+            self.by_model(&target, &fields, signature.as_ref());
+        } else if let Some(signature) = &signature {
             self.estimate(&target, signature);
-        }
-        match &signature {
-            _ if has_model => self.model(&target, &fields),
-            Some(signature) => self.pairs(&target, signature),
-            None => (),
-        }
-        if let (Some(signature), true) = (&signature, target.may_be_guarded) {
+            self.pairs(&target, signature);
             self.guard(&target, signature);
         }
         self.all
     }
 
-    fn tell_sample(&mut self) {
+    pub fn tell_sample(&mut self) {
         let rows = counted(self.sample.rows, "record", "records");
         let reason = match (self.sample.share, self.sample.is_cut) {
             (Some(share), false) => format!(

@@ -28,6 +28,8 @@ pub struct SuggestSubject {
     pub has_children: bool,
     /// Citus keeps its rows.
     pub is_distributed: bool,
+    /// A register can keep its records: it is a permanent table of its own in a heap, whose key has a type of the server's.
+    pub may_be_register: bool,
     /// The caller may create tables in its schema.
     may_create: bool,
     /// Bytes, with those of the partitions.
@@ -105,6 +107,7 @@ impl SuggestSubject {
             is_alterable: false,
             has_children: has_children || is_distributed,
             is_distributed,
+            may_be_register: false,
             may_create: false,
             bytes: 0,
             // Those that inherit from a table have blocks of their own.
@@ -130,6 +133,16 @@ impl SuggestSubject {
                 subject.key = Some(column_name(oid, number));
             }
         });
+        let has_key = |key: &CString| {
+            let number = catalog::column(oid, key).unwrap_or_default();
+            catalog::is_of_server(catalog::column_type(oid, number))
+        };
+        subject.may_be_register = subject.is_alterable
+            && kind == pg_sys::RELKIND_RELATION
+            && !subject.has_children
+            && !subject.is_temporary()
+            && OpenRelation::locked_table(oid).is_heap()
+            && subject.key.as_ref().is_none_or(has_key);
         let mut with_index = Vec::new();
         read(indexed, &[], 10).each(|row| with_index.push(row.integer(0) as i16));
         for number in subject.columns() {
@@ -216,6 +229,24 @@ impl NewTable {
             Some(_) => sql!("CREATE TABLE {name}"),
             None => sql!("CREATE TEMP TABLE {name}"),
         }
+    }
+
+    /// `CREATE VIEW` with its name.
+    pub fn create_view(&self) -> Sql {
+        let name = self.sql();
+        match self.schema {
+            Some(_) => sql!("CREATE VIEW {name}"),
+            None => sql!("CREATE TEMP VIEW {name}"),
+        }
+    }
+
+    pub fn is_temporary(&self) -> bool {
+        self.schema.is_none()
+    }
+
+    /// Its name without a schema.
+    pub fn name(&self) -> &CStr {
+        &self.name
     }
 
     /// Its name, with its schema if it is in one.

@@ -2,11 +2,11 @@
 
 use std::ffi::{CStr, CString};
 
-use linkage::model::column_names;
 use linkage::model::values::Kind;
 use signature::filter::{self, FULL};
 
 use super::fields::{text_literal, ProposedField};
+use super::linkage::personal;
 use super::proposals::Proposals;
 use super::relation::NewTable;
 use crate::functions::default_shape::{DEFAULT_FPR, DEFAULT_NGRAM};
@@ -18,8 +18,10 @@ use pg::{catalog, sql};
 pub struct SuggestTarget {
     /// As SQL writes it.
     pub table: Sql,
-    key: CString,
+    pub key: CString,
     pub may_be_guarded: bool,
+    /// A register can keep its records.
+    pub may_be_register: bool,
 }
 
 /// What is compared, and how.
@@ -38,23 +40,32 @@ impl ProposedSignature {
     }
 }
 
+/// From this probability on a pair is nearly sure: the tutorial's clusters and its guard begin there, too.
+pub const SURE: &str = "0.95";
+
 /// A name as SQL writes it, as a string constant.
-fn name_literal(sql: &Sql) -> Sql {
+pub fn name_literal(sql: &Sql) -> Sql {
     literal(&CString::new(sql.clone().into_bytes()).unwrap_or_default())
 }
 
 impl Proposals<'_> {
     /// What the statements are about. A key is added where there is none, and who cannot add columns gets a copy.
     pub fn target(&mut self) -> SuggestTarget {
+        match self.subject.is_alterable {
+            true => self.keyed(),
+            false => self.copy(self.subject.sql()),
+        }
+    }
+
+    /// The same where no column is added but a key.
+    pub fn keyed(&mut self) -> SuggestTarget {
         let subject = self.subject;
         let table = subject.sql();
-        if !subject.is_alterable {
-            return self.copy(table);
-        }
         let target = |key: CString| SuggestTarget {
             table: table.clone(),
             key,
-            may_be_guarded: !subject.is_distributed,
+            may_be_guarded: subject.is_alterable && !subject.is_distributed,
+            may_be_register: subject.may_be_register,
         };
         if let Some(key) = &subject.key {
             let reason = format!(
@@ -63,6 +74,9 @@ impl Proposals<'_> {
             );
             self.say("key", &reason);
             return target(key.clone());
+        }
+        if !subject.is_alterable {
+            return self.copy(table);
         }
         let key = subject.free_column("bloom_key");
         let (reason, of_type) = if subject.has_children {
@@ -112,6 +126,7 @@ impl Proposals<'_> {
             table,
             key,
             may_be_guarded: false,
+            may_be_register: false,
         }
     }
 
@@ -177,55 +192,96 @@ impl Proposals<'_> {
             what comes"
         );
         self.propose("threshold", &reason, sql);
-        self.clusters(&pairs, signature.threshold);
+        self.clusters(&pairs, &threshold, None);
     }
 
-    pub fn model(&mut self, target: &SuggestTarget, fields: &[&ProposedField]) {
+    /// All that a model does: pairs, what is decided about them, clusters, and a guard that asks it about new records.
+    pub fn by_model(
+        &mut self,
+        target: &SuggestTarget,
+        fields: &[&ProposedField],
+        signature: Option<&ProposedSignature>,
+    ) {
         let models = self.subject.free_table("model");
         let (create, functions) = (models.create(), self.functions);
         let (table, key) = (name_literal(&target.table), literal(&target.key));
         let wishes = fields.iter().map(|field| text_literal(&field.wish()));
         let wishes = Sql::join(wishes, ", ");
-        let personal = fields.iter().filter(|field| field.is_personal);
-        let personal: Vec<Sql> = personal.map(|field| literal(&field.c_name)).collect();
-        let (personal, more) = if !personal.is_empty() {
-            let personal = Sql::join(personal, ", ");
-            (
-                sql!(", personal => ARRAY[{personal}]::name[]"),
-                "; the people of a household differ in those that are personal",
-            )
-        } else if fields.iter().any(|f| column_names::is_surname(&f.name)) {
-            let more = "; name the fields in which the people of a household differ by personal";
-            (Sql::new(""), more)
-        } else {
-            (Sql::new(""), "")
-        };
+        let (personal, more) = personal(fields.iter().copied());
         let sql = sql!(
             "{create} AS SELECT {functions}bloom_model_fit({table}, {key}, \
             fields => ARRAY[{wishes}]{personal}) AS model"
         );
         let reason = "the model learns what agreement in each field says, and needs no threshold";
         self.propose("model", &format!("{reason}{more}"), sql);
-        let pairs = self.subject.free_table("pair");
-        let (create, models) = (pairs.create(), models.sql());
+        let (pairs, models) = (self.subject.free_table("pair"), models.sql());
+        let create = pairs.create();
         let sql = sql!(
             "{create} AS SELECT p.* FROM {models} AS m, \
             {functions}bloom_model_duplicates({table}, {key}, m.model) AS p"
         );
         self.propose("pairs", "pairs that are more likely the same than not", sql);
-        self.clusters(&pairs, 0.5);
+        let decisions = self.decisions("decision", "bloom_report_pairs()");
+        self.clusters(&pairs, SURE, decisions.as_ref());
+        match signature {
+            _ if target.may_be_register => self.register(target, &models, decisions.as_ref()),
+            Some(signature) => self.guard(target, signature),
+            None => (),
+        }
     }
 
-    fn clusters(&mut self, pairs: &NewTable, threshold: f64) {
+    /// A table for what people decide about pairs. Returns its name as a string constant; `None` where the caller may create
+    /// none.
+    pub fn decisions(&mut self, label: &str, page: &str) -> Option<Sql> {
+        let decisions = self.subject.free_table(label);
+        if decisions.is_temporary() {
+            return None;
+        }
+        let (functions, name) = (self.functions, name_literal(&decisions.sql()));
+        let reason = format!(
+            "for what people decide about the pairs below {SURE}, on the page that {page} makes; what is decided is not asked \
+             again"
+        );
+        let statement = sql!("SELECT {functions}bloom_decisions_create({name})");
+        self.propose("decisions", &reason, statement);
+        Some(name)
+    }
+
+    fn clusters(&mut self, pairs: &NewTable, threshold: &str, decisions: Option<&Sql>) {
         let create = self.subject.free_table("cluster").create();
-        let (pairs, threshold) = (name_literal(&pairs.sql()), threshold.to_string());
+        let pairs = name_literal(&pairs.sql());
         let functions = self.functions;
-        let sql = sql!("{create} AS SELECT * FROM {functions}bloom_clusters({pairs}, {threshold})");
+        let decisions = decisions.map_or(Sql::new(""), |name| sql!(", decisions => {name}"));
+        let sql = sql!(
+            "{create} AS SELECT * FROM {functions}bloom_clusters({pairs}, {threshold}{decisions})"
+        );
         let reason = "groups of records that are the same, and which of each to keep";
         self.propose("clusters", reason, sql);
     }
 
+    /// A register, whose guard asks the model about each new record.
+    fn register(&mut self, target: &SuggestTarget, models: &Sql, decisions: Option<&Sql>) {
+        let register = self.subject.free_table("register");
+        let (functions, name) = (self.functions, literal(register.name()));
+        let (table, key) = (name_literal(&target.table), literal(&target.key));
+        let statement = sql!(
+            "SELECT {functions}bloom_register_create(m.model, {table}, {key}, {name}) FROM {models} AS m"
+        );
+        let reason =
+            "keeps what the model needs of every record, so that a new one is compared by it";
+        self.propose("register", reason, statement);
+        let register = name_literal(&register.sql());
+        let decisions = decisions.map_or(Sql::new(""), |name| sql!(", 'decisions', {name}"));
+        let sql =
+            sql!("SELECT {functions}bloom_register_guard({register}, {SURE}, 'warn'{decisions})");
+        let reason = "warns of new records that are probably the same as one that is there; reject, flag and skip do more";
+        self.propose("guard", reason, sql);
+    }
+
     pub fn guard(&mut self, target: &SuggestTarget, signature: &ProposedSignature) {
+        if !target.may_be_guarded {
+            return;
+        }
         let (functions, table) = (self.functions, name_literal(&target.table));
         let (column, threshold) = signature.arguments();
         let verify = signature.verify.map_or(Sql::new(""), |tokens| {

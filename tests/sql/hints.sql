@@ -100,3 +100,5 @@ ALTER DATABASE hints_elsewhere SET search_path = '';
 CREATE EXTENSION bloom_ident SCHEMA "de dup";
 \c :database
 DROP DATABASE hints_elsewhere;
+SET client_min_messages = warning;
+DROP SCHEMA hints CASCADE;

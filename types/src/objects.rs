@@ -47,23 +47,41 @@ base::named! {
         BitsQueryAbove = "minhash_query_above",
         BitsQueryAtLeast = "minhash_query_at_least",
         BitsMatches = "minhash_matches",
+        // What signatures of text and edit distances have to do with each other.
+        Signature = "bloom_signature",
+        EditWithin = "ident_edit_within",
+        EditBound = "bloom_edit_bound",
     }
 }
 
 impl Purpose {
-    /// How many signatures such a function takes, and how many numbers behind them. The second one of those behind `%`
-    /// is a query, which only its number matters of. `None` if it does not matter: SQL may declare a function in C with
-    /// any arguments.
-    fn takes(self) -> Option<[usize; 2]> {
+    /// What such a function takes: signatures, which InvalidOid stands for, and values of the server's types. The second one
+    /// of those behind `%` is a query. `None` if it does not matter: SQL may declare a function in C with any arguments.
+    fn takes(self) -> Option<&'static [pg_sys::Oid]> {
+        use pg_sys::{BOOLOID, FLOAT8OID, INT4OID, TEXTOID};
         use Purpose::*;
+        const S: pg_sys::Oid = pg_sys::InvalidOid;
         match self {
             SignatureInput | QueryInput | BitsInput | BitsQueryInput => None,
-            Sim | Dice | Matches | BitsSim | BitsMatches => Some([2, 0]),
-            SimAbove | SimAtLeast | DiceAbove | DiceAtLeast => Some([2, 1]),
-            BitsSimAbove | BitsSimAtLeast => Some([2, 1]),
-            Query | QueryAbove | QueryAtLeast | QueryOfDice => Some([1, 1]),
-            BitsQuery | BitsQueryAbove | BitsQueryAtLeast => Some([1, 1]),
+            Sim | Dice | Matches | BitsSim | BitsMatches => Some(&[S, S]),
+            SimAbove | SimAtLeast | DiceAbove | DiceAtLeast => Some(&[S, S, FLOAT8OID]),
+            BitsSimAbove | BitsSimAtLeast => Some(&[S, S, FLOAT8OID]),
+            Query | QueryAbove | QueryAtLeast | QueryOfDice => Some(&[S, FLOAT8OID]),
+            BitsQuery | BitsQueryAbove | BitsQueryAtLeast => Some(&[S, FLOAT8OID]),
+            Signature => Some(&[TEXTOID, INT4OID, INT4OID, FLOAT8OID, BOOLOID, BOOLOID]),
+            EditWithin => Some(&[TEXTOID, TEXTOID, INT4OID]),
+            EditBound => Some(&[TEXTOID, INT4OID, INT4OID, INT4OID, FLOAT8OID]),
         }
+    }
+
+    /// Whether a function of these argument types is one, as far as they tell.
+    fn may_take(self, arguments: &[pg_sys::Oid]) -> bool {
+        self.takes().is_none_or(|takes| {
+            let fits = |(wanted, of): (&pg_sys::Oid, &pg_sys::Oid)| {
+                *wanted == pg_sys::InvalidOid || wanted == of
+            };
+            takes.len() == arguments.len() && takes.iter().zip(arguments).all(fits)
+        })
     }
 }
 
@@ -121,15 +139,13 @@ fn described(oid: pg_sys::Oid) -> Option<(Function, CString, CString)> {
         let source = text(pg_sys::Anum_pg_proc_prosrc)?;
         let purpose = Purpose::named(source.to_str().ok()?.strip_suffix("_wrapper")?)?;
         let arguments = form.proargtypes.dim1.max(0) as usize;
-        let takes = purpose
-            .takes()
-            .map(|[signatures, numbers]| signatures + numbers);
-        if takes.is_some_and(|takes| takes != arguments) {
+        let arguments = form.proargtypes.values.as_slice(arguments);
+        if !purpose.may_take(arguments) {
             return None;
         }
         let function = Function {
             purpose,
-            first: *form.proargtypes.values.as_slice(arguments).first()?,
+            first: *arguments.first()?,
             result: form.prorettype,
         };
         Some((function, source, text(pg_sys::Anum_pg_proc_probin)?))
@@ -203,9 +219,10 @@ pub fn function_in_schema_of(
     bloom: pg_sys::Oid,
 ) -> Option<pg_sys::Oid> {
     cached(&IN_SCHEMA, (purpose, [near, bloom]), || {
-        let [signatures, numbers] = purpose.takes()?;
         let name = CString::new(purpose.name()).ok()?;
-        let arguments = [vec![bloom; signatures], vec![pg_sys::FLOAT8OID; numbers]].concat();
+        let arguments = purpose.takes()?.iter();
+        let arguments = arguments.map(|&of| if of == pg_sys::InvalidOid { bloom } else { of });
+        let arguments: Vec<pg_sys::Oid> = arguments.collect();
         // SAFETY: the key of the cache PROCNAMEARGSNSP is name, argument types and namespace.
         let found = unsafe {
             pg_sys::GetSysCacheOid(

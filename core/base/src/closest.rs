@@ -4,6 +4,9 @@ use rapidfuzz::distance::levenshtein;
 
 use crate::Error;
 
+/// How a hint begins that says a name.
+const GUESS: &str = "Perhaps you meant";
+
 /// More edits than these make another name of it.
 const MOST_EDITS: usize = 4;
 
@@ -32,12 +35,14 @@ impl Error {
         names: impl IntoIterator<Item = N>,
     ) -> Error {
         match closest(given, names) {
-            Some(name) => self.hint_before(&format!(
-                "Perhaps you meant the {what} \"{}\".",
-                name.as_ref()
-            )),
+            Some(name) => self.hint_before(&format!("{GUESS} the {what} \"{}\".", name.as_ref())),
             None => self,
         }
+    }
+
+    /// Whether the hint, if there is one, begins with what was perhaps meant.
+    pub fn has_no_hint_but_a_guess(&self) -> bool {
+        self.hint_text().is_none_or(|hint| hint.starts_with(GUESS))
     }
 }
 

@@ -17,10 +17,13 @@ pub fn unit(what: &str, value: f64) -> Result<()> {
     )
 }
 
+/// Numbers between 1 and this are rather mistakes than percent.
+const LEAST_PERCENT: f64 = 5.0;
+
 /// What to write instead of a number between 0 and 1 that was perhaps given in percent.
 pub fn of_percent(value: f64) -> Option<String> {
     let share = (value * 1e4).round() / 1e6;
-    let is_percent = value > 1.0 && value <= 100.0;
+    let is_percent = (LEAST_PERCENT..=100.0).contains(&value);
     is_percent.then(|| format!("Write {} for {} percent.", number(share), number(value)))
 }
 

@@ -42,6 +42,36 @@ pub fn jaro_winkler(a: &str, b: &str, tick: impl FnMut()) -> Result<f64> {
     ))
 }
 
+/// Edits that can be asked for: more than names have are none that anybody has made.
+pub const MOST_EDITS: u32 = 64;
+
+/// A number of edits, checked.
+///
+/// Errors: more than [`MOST_EDITS`], or fewer than none.
+pub fn check_edits(k: i64) -> Result<u32> {
+    let edits = u32::try_from(k).ok().filter(|edits| *edits <= MOST_EDITS);
+    edits.ok_or_else(|| {
+        Error::invalid(format!("k {k} is out of range"))
+            .detail(format!("A number of edits is from 0 to {MOST_EDITS}."))
+    })
+}
+
+/// Whether at most so many insertions, deletions and replacements make one of the other. Normal forms may be empty, and of
+/// any length: only what is near the diagonal is compared.
+///
+/// Errors: more than [`MOST_EDITS`]; out of memory.
+pub fn edit_within(a: &str, b: &str, most: i64, mut tick: impl FnMut()) -> Result<bool> {
+    let most = check_edits(most)?;
+    let [a, b] = [
+        normalize(a, false, &mut tick)?,
+        normalize(b, false, &mut tick)?,
+    ];
+    let within = rapidfuzz::distance::levenshtein::Args::default().score_cutoff(most as usize);
+    let distance =
+        rapidfuzz::distance::levenshtein::distance_with_args(a.bytes(), b.bytes(), &within);
+    Ok(distance.is_some())
+}
+
 fn per_symbol<T: FnMut()>(
     a: &str,
     b: &str,

@@ -3,7 +3,8 @@
 
 use base::{Error, Result, Ticker};
 
-use crate::contact::{email, Email};
+use crate::contact::{address_parts, email, AddressParts, Email};
+use crate::expand;
 use crate::is_letter_or_digit;
 
 /// Version of the encodings below, for `bloom_fingerprint()`: a change of any takes a new number.
@@ -13,6 +14,8 @@ base::named! {
     /// What a value is. It is part of each token, so that values of two kinds have none in common.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum IdentityKind {
+        /// A postal address, as [`address_parts`] takes it apart.
+        Address = "address",
         /// An e-mail address, in any form that [`email`] reads.
         Email = "email",
         /// A name of a person or a company.
@@ -51,6 +54,7 @@ pub fn for_each_encoding(
 ) -> Result<()> {
     let mut to = Encodings::new(each);
     match kind {
+        IdentityKind::Address => of_address(value, turn, &mut to),
         IdentityKind::Email => of_email(&email(value)?, &mut to),
         IdentityKind::Phone => of_phone(value, &mut to),
         IdentityKind::Name => {
@@ -194,6 +198,63 @@ fn word_encodings(
             to.give(&pair, &format!("{first}_{second}"))?;
         }
         last = word;
+    }
+    Ok(())
+}
+
+// Encodings of a postal address.
+
+/// Languages whose abbreviations are written out, and the version of these.
+const LANGUAGES: [&str; 5] = ["de", "en", "es", "fr", "it"];
+const ABBREVIATIONS: i64 = 1;
+
+/// Street and town by n-grams and as they are, number and postcode as they are and together, which is what says most. An
+/// abbreviation stands for all that it may be: `St` for street, Sankt and saint. What cannot be taken apart is encoded as a
+/// street.
+fn of_address(
+    value: &str,
+    mut turn: impl FnMut(),
+    to: &mut Encodings<impl FnMut(&str) -> Result<()>>,
+) -> Result<()> {
+    let parts = address_parts(value, &mut turn)?;
+    let has_none = parts == AddressParts::default();
+    let street = if has_none {
+        Some(value)
+    } else {
+        parts.street.as_deref()
+    };
+    let mut expanded: Vec<String> = Vec::new();
+    for language in street.iter().flat_map(|_| LANGUAGES) {
+        let street = expand(
+            street.unwrap_or_default(),
+            language,
+            ABBREVIATIONS,
+            &mut turn,
+        )?;
+        let normal = crate::normalize(&street, false, &mut turn)?;
+        if !normal.is_empty() && !expanded.contains(&normal) {
+            expanded.push(normal);
+        }
+    }
+    let mut normal = |part: &Option<String>| match part {
+        Some(part) => crate::normalize(part, false, &mut turn),
+        None => Ok(String::new()),
+    };
+    let (number, postcode) = (normal(&parts.number)?, normal(&parts.postcode)?);
+    let town = normal(&parts.city)?;
+    let mut ticker = Ticker::new(turn);
+    for street in &expanded {
+        whole_ngrams("as3", street, &mut ticker, to)?;
+        to.give("as", street)?;
+    }
+    whole_ngrams("ac3", &town, &mut ticker, to)?;
+    for (encoding, value) in [("ac", &town), ("an", &number), ("ap", &postcode)] {
+        if !value.is_empty() {
+            to.give(encoding, value)?;
+        }
+    }
+    if !number.is_empty() && !postcode.is_empty() {
+        to.give("apn", &format!("{postcode}_{number}"))?;
     }
     Ok(())
 }

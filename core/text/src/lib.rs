@@ -20,7 +20,10 @@ pub use date::{
     date_digits, day_number, for_each_digit_pair, in_utc, parse_date, parse_time, plausibility,
     time_digits, DateFormats, DigitPair, Plausibility, TimeFormats, DATE_RULES,
 };
-pub use edit::{damerau_similarity, edit_similarity, jaro_winkler, MAX_EDITED};
+pub use edit::{
+    check_edits, damerau_similarity, edit_similarity, edit_within, jaro_winkler, MAX_EDITED,
+    MOST_EDITS,
+};
 pub use expand::{expand, expand_with, own_candidates, plain_words, MOST_OWN_WORDS};
 pub use letters::{is_letter_or_digit, is_mark};
 pub use luhn::luhn;

@@ -14,7 +14,7 @@ use signature::similarity::Measure;
 use signature::sketch::{agreement, SketchShape};
 
 /// Numbers of bits that are worth a look.
-pub const NUMBERS: [u16; 10] = [64, 96, 128, 192, 256, 320, 384, 512, 768, 1024];
+pub const NUMBERS: [u16; 11] = [32, 64, 96, 128, 192, 256, 320, 384, 512, 768, 1024];
 
 /// Most rows of a segment, for which plans are made: more are more segments.
 const MOST_ROWS: i64 = 1 << 24;

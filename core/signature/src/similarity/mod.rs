@@ -1,10 +1,12 @@
 //! Comparing signatures: the measures, thresholds, exact search, and weighted profiles.
 
 mod candidates;
+mod edit_bound;
 mod measure;
 mod profile;
 
 pub use candidates::{candidates, Candidate};
+pub use edit_bound::edit_bound;
 pub use measure::{
     above, at_least, jaccard_of_dice, least_common, LeastCommon, Measure, Popcounts,
 };

@@ -1,0 +1,154 @@
+//! How similar at least the signatures of two texts are between whose normal forms lie so many edits, so that a search of
+//! signatures loses none of them.
+//!
+//! An insertion, deletion or replacement destroys at most q neighbouring n-grams of q symbols, and makes at most q others
+//! (E. Ukkonen: Approximate string-matching with q-grams and maximal matches, 1992). A bit of the one signature is missing in
+//! the other only if all n-grams that set it are destroyed, and a bit comes in only by an n-gram that is made.
+
+use text::ngram::{for_each_ngram, Gaps};
+
+use crate::filter::{Hasher, Shape};
+use base::{memory, Result};
+
+/// Texts of more n-grams have no bound: they fill a signature, and nobody looks for their typing errors.
+const MOST_NGRAMS: usize = 10_000;
+
+/// The least Jaccard similarity of the signatures of a text and of any text at most `edits` edits away from it: 0 if any may
+/// be. Both are of this shape, without `by_word` and `filler`.
+///
+/// Errors: a shape of tokens; out of memory.
+pub fn edit_bound(text: &str, edits: u32, shape: Shape, tick: impl FnMut()) -> Result<f64> {
+    shape.check_of_ngrams()?;
+    let (hasher, mut indices, mut is_long) = (Hasher::new(shape), Vec::new(), false);
+    let collect = |_: &_, index| match indices.len() < MOST_NGRAMS {
+        true => indices.push(index),
+        false => is_long = true,
+    };
+    for_each_ngram(text, shape.ngram(), Gaps::Closed, collect, tick);
+    if indices.is_empty() || is_long {
+        return Ok(0.0);
+    }
+    // How many n-grams set each bit.
+    let mut setters: Vec<u32> = memory::filled(shape.m() as usize, 0)?;
+    for &index in &indices {
+        hasher.positions(index, |at| {
+            setters[at as usize] += 1;
+            true
+        });
+    }
+    let bits = setters.iter().filter(|&&setters| setters > 0).count() as u32;
+    // A bit is shared among its n-grams, so the shares of some of them are no less than the bits that are lost with them.
+    let shares = indices.iter().map(|&index| {
+        let mut share = 0.0;
+        hasher.positions(index, |at| {
+            share += 1.0 / f64::from(setters[at as usize]);
+            true
+        });
+        share
+    });
+    let shares: Vec<f64> = shares.collect();
+    let window = usize::from(shape.ngram());
+    let lost = heaviest(&shares, window, edits as usize);
+    // Shares are sums of fractions, and a whole number of bits is lost.
+    let lost = ((lost + 1e-6).floor() as u32).min(bits);
+    let made = edits
+        .saturating_mul(u32::from(shape.ngram()))
+        .saturating_mul(shape.k().into());
+    Ok(f64::from(bits - lost) / (f64::from(bits) + f64::from(made)))
+}
+
+/// The greatest sum of so many windows of neighbours.
+fn heaviest(weights: &[f64], window: usize, windows: usize) -> f64 {
+    let mut sums = vec![0.0];
+    for weight in weights {
+        sums.push(sums[sums.len() - 1] + weight);
+    }
+    // By the number of weights from the beginning, the best with one window fewer.
+    let mut best = vec![0.0; sums.len()];
+    // More windows than cover all add nothing.
+    for _ in 0..windows.min(weights.len().div_ceil(window)) {
+        let mut with = vec![0.0; sums.len()];
+        for end in 1..sums.len() {
+            let begin = end.saturating_sub(window);
+            let here: f64 = best[begin] + sums[end] - sums[begin];
+            with[end] = here.max(with[end - 1]);
+        }
+        best = with;
+    }
+    best[weights.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::{plan, Builder, View};
+    use crate::similarity::Popcounts;
+    use proptest::prelude::*;
+
+    fn signature(text: &str, shape: Shape) -> Vec<u8> {
+        let mut bytes = vec![0; Builder::size(shape)];
+        let mut builder = Builder::new(shape, &mut bytes);
+        builder.add_text(text, Gaps::Closed, || ()).unwrap();
+        builder.finish();
+        bytes
+    }
+
+    fn similarity(a: &str, b: &str, shape: Shape) -> f64 {
+        let [a, b] = [a, b].map(|text| signature(text, shape));
+        let view = |bytes| View::stored(bytes).unwrap();
+        Popcounts::new(&view(&a), &view(&b)).unwrap().jaccard()
+    }
+
+    #[test]
+    fn windows_that_weigh_most() {
+        let weights = [1.0, 5.0, 1.0, 1.0, 4.0, 4.0, 0.0, 3.0];
+        assert_eq!(heaviest(&weights, 2, 0), 0.0);
+        assert_eq!(heaviest(&weights, 2, 1), 8.0);
+        assert_eq!(heaviest(&weights, 2, 2), 14.0);
+        assert_eq!(heaviest(&weights, 2, 100), 19.0);
+        // Those at the ends may be narrower.
+        assert_eq!(heaviest(&[9.0, 1.0, 9.0], 2, 2), 19.0);
+    }
+
+    #[test]
+    fn no_bound_of_what_edits_may_replace_as_a_whole() {
+        let shape = plan(30, 3, 0.01).unwrap().shape;
+        let bound = |text, edits| edit_bound(text, edits, shape, || ()).unwrap();
+        assert_eq!(bound("", 0), 0.0);
+        assert_eq!(bound("ab", 2), 0.0);
+        assert_eq!(bound("Erika Mustermann", 0), 1.0);
+        let bounds = [1, 2, 3].map(|edits| bound("Erika Mustermann", edits));
+        assert!(
+            bounds[0] > 0.55 && bounds[0] > bounds[1] && bounds[1] > bounds[2] && bounds[2] > 0.15
+        );
+        assert_eq!(bound(&"a1b2".repeat(3000), 1), 0.0);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+        #[test]
+        fn never_above_what_is(
+            text in "[a-d]{0,24}",
+            edits in prop::collection::vec((0..3usize, 0..30usize, 0..5usize), 0..4),
+            ngram in 2..5i64,
+            chars in 3..60i64,
+        ) {
+            let shape = plan(chars, ngram, 0.01).unwrap().shape;
+            let mut other: Vec<char> = text.chars().collect();
+            for &(kind, at, letter) in &edits {
+                let letter = ['a', 'b', 'c', 'd', 'z'][letter];
+                let at = at % (other.len() + 1);
+                match kind {
+                    0 => other.insert(at, letter),
+                    1 if at < other.len() => { other.remove(at); }
+                    _ if at < other.len() => other[at] = letter,
+                    _ => (),
+                }
+            }
+            let other: String = other.into_iter().collect();
+            let bound = edit_bound(&text, edits.len() as u32, shape, || ()).unwrap();
+            let found = similarity(&text, &other, shape);
+            prop_assert!(found >= bound, "{text} {other} {found} {bound}");
+        }
+    }
+}
