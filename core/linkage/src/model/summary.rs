@@ -6,7 +6,7 @@ use super::doubts::{not_known, NOT_KNOWN_OF_THINGS};
 use super::json::AnyModel;
 use super::things::ThingsModel;
 use super::values::FieldLayout;
-use super::{ClassFacts, LeftOut, MatchModel, Status};
+use super::{ClassFacts, LeftOut, MatchModel, Search, Status};
 
 /// A row of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,10 +101,10 @@ fn field_text<'l>(
         .collect();
     known.sort_by(|a, b| b.1.total_cmp(&a.1));
     if let Some((meaning, bits)) = known.first() {
-        text += &format!(", {bits:+.1} bits if {meaning}");
+        text += &format!("; {bits:+.1} bits: {meaning}");
     }
     if let [_, .., (meaning, bits)] = &known[..] {
-        text += &format!(", {bits:+.1} if {meaning}");
+        text += &format!("; {bits:+.1}: {meaning}");
     }
     text
 }
@@ -165,15 +165,18 @@ fn of_pairs(model: &MatchModel, page: &mut Page) {
         page.say("may be swapped", Some(a), format!("with {b}"));
     }
     page.left_out(&model.left_out);
+    let mut follow = "";
     for (i, of) in (1..).zip(&model.searches) {
         let number: i32 = i;
         let found = rounded(of.pairs_per_record * model.records);
         let new = rounded(of.matches_per_record * model.records);
-        let text = format!(
-            "{}: {found} pairs, {new} matches more than the searches before",
-            model.search_meaning(&of.search)
-        );
+        let meaning = model.search_meaning(&of.search);
+        let text = format!("{follow}{meaning}: {found} pairs, {new} matches that are new");
         page.say("search", Some(&number.to_string()), text);
+        if let Search::Scan { .. } = of.search {
+            // What the others find is counted without it.
+            follow = "where there are too many pairs to look at all: ";
+        }
     }
     page.classes(model.class_facts());
 }
