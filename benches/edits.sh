@@ -52,11 +52,12 @@ row() { echo "| $1 | $2 | $(sql -c "$3" -c "SELECT ms, slowest, least($5, (SELEC
 few=10
 for k in 1 2 3; do
     within="SELECT count(*) FROM person WHERE ident_edit_within(name, \$1, $k)"
-    row "$k" 'ident_edit_within, sigfile' 'SET enable_seqscan = off' "$within" "$asked"
+    # three edits leave so little in common that each search takes a good part of a second
+    ((k == 3)) || row "$k" 'ident_edit_within, sigfile' 'SET enable_seqscan = off' "$within" "$asked"
     row "$k" "the same, the first $few names" 'SET enable_seqscan = off' "$within" "$few"
     row "$k" 'ident_edit_within, sequential scan' 'SET enable_indexscan = off; SET enable_bitmapscan = off' "${within/(name,/(name || \'\',}" "$few"
     less="levenshtein_less_equal(lower(name), lower(\$1), $k) <= $k"
     row "$k" 'levenshtein_less_equal, sequential scan' '' "SELECT count(*) FROM person WHERE $less" "$few"
-    row "$k" 'pg_trgm GIN at .3, then levenshtein_less_equal' 'SET enable_seqscan = off; SET pg_trgm.similarity_threshold = 0.3' "SELECT count(*) FROM person WHERE name % \$1 AND $less" "$asked"
+    ((k == 3)) || row "$k" 'pg_trgm GIN at .3, then levenshtein_less_equal' 'SET enable_seqscan = off; SET pg_trgm.similarity_threshold = 0.3' "SELECT count(*) FROM person WHERE name % \$1 AND $less" "$asked"
 done
 dropdb bench

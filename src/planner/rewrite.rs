@@ -10,6 +10,9 @@ use pgrx::{pg_sys, Internal};
 
 use super::edit_distance::Table;
 use super::indexes;
+use base::range::of_percent;
+use base::Error;
+use pg::error::warn;
 use pg::relation::OpenRelation;
 use pg::tree::list::{self, nodes};
 use pg::tree::node::{answer, bare, call, cast, fold, Node};
@@ -295,6 +298,7 @@ impl Conditions<'_> {
                 return None;
             }
             let purpose = if strict { above } else { at_least };
+            warn_of_percent(number);
             let rewritten = function_in_schema_of(score.funcid, purpose, bloom)?;
             // the plan depends on the measure, too
             pg_sys::record_plan_function_dependency(self.root, score.funcid);
@@ -403,6 +407,30 @@ impl Conditions<'_> {
             let cast = pg_sys::Oid::from_u32(pg_sys::F_FLOAT8_FLOAT4);
             fold(self.root, call(cast, pg_sys::FLOAT8OID, &[number]))
         }
+    }
+}
+
+/// Says of a number that no similarity reaches what was perhaps meant.
+///
+/// # Safety
+/// `number` is an expression of type `float8` or `float4`.
+unsafe fn warn_of_percent(number: *mut Node) {
+    // SAFETY: the caller's.
+    let Some(constant) = (unsafe { cast::<pg_sys::Const>(number, NodeTag::T_Const) }) else {
+        return;
+    };
+    let value = match constant.consttype {
+        _ if constant.constisnull => return,
+        pg_sys::FLOAT4OID => f32::from_bits(constant.constvalue.value() as u32).into(),
+        _ => f64::from_bits(constant.constvalue.value() as u64),
+    };
+    if let Some(hint) = of_percent(value) {
+        let message = format!("similarity is compared with {}", base::error::number(value));
+        warn(
+            &Error::invalid(message)
+                .detail("A similarity lies between 0 and 1.")
+                .hint(hint),
+        );
     }
 }
 

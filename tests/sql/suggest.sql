@@ -3,13 +3,17 @@ SET client_min_messages = error;
 CREATE SCHEMA suggest;
 SET search_path = suggest, public;
 -- Runs what is proposed, and says what fails.
-CREATE FUNCTION public.run_suggested(rel regclass) RETURNS TABLE (ran bigint, failed text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION public.run_suggested(rel regclass, other regclass DEFAULT NULL) RETURNS TABLE (ran bigint, failed text) LANGUAGE plpgsql AS $$
 DECLARE
     proposed record;
     statements text[];
 BEGIN
     ran := 0;
-    SELECT array_agg(statement ORDER BY step) INTO statements FROM bloom_suggest(rel) AS s WHERE statement IS NOT NULL;
+    IF other IS NULL THEN
+        SELECT array_agg(statement ORDER BY step) INTO statements FROM bloom_suggest(rel) AS s WHERE statement IS NOT NULL;
+    ELSE
+        SELECT array_agg(statement ORDER BY step) INTO statements FROM bloom_suggest(rel, other) AS s WHERE statement IS NOT NULL;
+    END IF;
     FOREACH failed IN ARRAY coalesce(statements, '{}') LOOP
         BEGIN
             EXECUTE failed;
@@ -155,31 +159,13 @@ SELECT reason FROM bloom_suggest('parted') WHERE topic = 'sample';
 RESET ROLE;
 
 -- Two tables: of one shape, with other names of columns, with nothing in common, one with itself
-CREATE FUNCTION public.run_suggested_link(a regclass, b regclass) RETURNS TABLE (ran bigint, failed text) LANGUAGE plpgsql AS $$
-DECLARE
-    statements text[];
-BEGIN
-    ran := 0;
-    SELECT array_agg(statement ORDER BY step) INTO statements FROM bloom_suggest(a, b) AS s WHERE statement IS NOT NULL;
-    FOREACH failed IN ARRAY coalesce(statements, '{}') LOOP
-        BEGIN
-            EXECUTE failed;
-            ran := ran + 1;
-        EXCEPTION WHEN OTHERS THEN
-            failed := failed || ' -- ' || SQLERRM;
-            RETURN NEXT;
-        END;
-    END LOOP;
-    failed := NULL;
-    RETURN NEXT;
-END $$;
 CREATE TABLE side_a AS SELECT id AS "Nr", given_name AS "First Name", surname, born, email, town FROM person WHERE id % 2 = 0;
 ALTER TABLE side_a ADD PRIMARY KEY ("Nr");
 CREATE TABLE side_b AS SELECT id, given_name, surname AS last_name, born AS birthday, email, town, 'none' AS remark FROM person WHERE id % 3 = 0;
 \pset format unaligned
 SELECT topic, reason, statement FROM bloom_suggest('side_a', 'side_b') ORDER BY step;
 \pset format aligned
-SELECT * FROM public.run_suggested_link('side_a', 'side_b');
+SELECT * FROM public.run_suggested('side_a', 'side_b');
 SELECT count(*) > 0 AS linked FROM side_a_link_match;
 SELECT topic, reason, statement IS NULL AS said FROM bloom_suggest('side_a', 'pg_am') WHERE topic = 'fields';
 SELECT bloom_suggest('side_a', 'side_a');
@@ -190,7 +176,7 @@ GRANT USAGE ON SCHEMA suggest TO link_reader;
 GRANT SELECT ON side_a, side_b TO link_reader;
 SET ROLE link_reader;
 SELECT topic, statement FROM bloom_suggest('side_a', 'side_b') WHERE statement IS NOT NULL ORDER BY step;
-SELECT * FROM public.run_suggested_link('side_a', 'side_b');
+SELECT * FROM public.run_suggested('side_a', 'side_b');
 RESET ROLE;
 DROP OWNED BY link_reader;
 DROP ROLE link_reader;
@@ -210,7 +196,7 @@ SET search_path = pg_catalog;
 SELECT count(*) FILTER (WHERE statement LIKE '%public.%'), count(*) FROM public.bloom_suggest('suggest.lonely') WHERE topic IN ('estimate', 'threshold', 'guard');
 RESET search_path;
 RESET client_min_messages;
-DROP FUNCTION run_suggested, run_suggested_link;
+DROP FUNCTION run_suggested;
 SET client_min_messages = warning;
 DROP SCHEMA suggest, "odd "" schema" CASCADE;
 DROP TABLE passing;

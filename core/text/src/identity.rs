@@ -208,9 +208,9 @@ fn word_encodings(
 const LANGUAGES: [&str; 5] = ["de", "en", "es", "fr", "it"];
 const ABBREVIATIONS: i64 = 1;
 
-/// Street and town by n-grams and as they are, number and postcode as they are and together, which is what says most. An
-/// abbreviation stands for all that it may be: `St` for street, Sankt and saint. What cannot be taken apart is encoded as a
-/// street.
+/// Street and town by n-grams and as they are; the number, and with it the street and the postcode, several times: neighbours
+/// have all but that in common. An abbreviation stands for all that it may be: `St` for street, Sankt and saint. What cannot
+/// be taken apart is encoded as a street.
 fn of_address(
     value: &str,
     mut turn: impl FnMut(),
@@ -246,15 +246,28 @@ fn of_address(
     for street in &expanded {
         whole_ngrams("as3", street, &mut ticker, to)?;
         to.give("as", street)?;
+        if !number.is_empty() {
+            for encoding in ["asn", "asn2"] {
+                to.give(encoding, &format!("{street}_{number}"))?;
+            }
+        }
     }
     whole_ngrams("ac3", &town, &mut ticker, to)?;
-    for (encoding, value) in [("ac", &town), ("an", &number), ("ap", &postcode)] {
+    for (encoding, value) in [("ac", &town), ("ap", &postcode)] {
         if !value.is_empty() {
             to.give(encoding, value)?;
         }
     }
-    if !number.is_empty() && !postcode.is_empty() {
-        to.give("apn", &format!("{postcode}_{number}"))?;
+    if number.is_empty() {
+        return Ok(());
+    }
+    for encoding in ["an", "an2", "an3"] {
+        to.give(encoding, &number)?;
+    }
+    if !postcode.is_empty() {
+        for encoding in ["apn", "apn2", "apn3"] {
+            to.give(encoding, &format!("{postcode}_{number}"))?;
+        }
     }
     Ok(())
 }
