@@ -209,6 +209,19 @@ CREATE FUNCTION ident_jaro_winkler(a text, b text) RETURNS bloom_score
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_jaro_winkler_wrapper';
 COMMENT ON FUNCTION ident_jaro_winkler(text, text) IS
     'Jaro-Winkler similarity of two normal forms';
+-- By names of other databases, as they take texts, so without the prefix.
+CREATE FUNCTION jaro_similarity(a text, b text) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'jaro_similarity_wrapper';
+COMMENT ON FUNCTION jaro_similarity(text, text) IS
+    'Jaro similarity of two texts as they are written, character by character, as in DuckDB';
+CREATE FUNCTION jaro_winkler_similarity(a text, b text) RETURNS float8
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'jaro_winkler_similarity_wrapper';
+COMMENT ON FUNCTION jaro_winkler_similarity(text, text) IS
+    'Jaro-Winkler similarity of two texts as they are written, character by character, as in DuckDB';
+CREATE FUNCTION damerau_levenshtein(a text, b text) RETURNS integer
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'damerau_levenshtein_wrapper';
+COMMENT ON FUNCTION damerau_levenshtein(text, text) IS
+    'edits that make one text of the other as they are written, two neighbours that change places being one, as in DuckDB';
 CREATE FUNCTION ident_name_sim(a text, b text) RETURNS bloom_score
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_name_sim_wrapper';
 COMMENT ON FUNCTION ident_name_sim(text, text) IS

@@ -83,6 +83,9 @@ stops 'ident_characters, words' words 'ident_characters(t)'
 stops 'ident_edit_sim' words 'ident_edit_sim(t, t)'
 stops 'ident_damerau' words 'ident_damerau(t, t)'
 stops 'ident_jaro_winkler' words 'ident_jaro_winkler(t, t)'
+for function in jaro_similarity jaro_winkler_similarity damerau_levenshtein; do
+    stops "$function" words "$function(t, t)"
+done
 stops 'ident_name_sim' words 'ident_name_sim(t, t)'
 for kind in words 'one word' Han digits; do
     stops "ident_name, $kind" "$kind" '(ident_name(t)).surname'
@@ -102,6 +105,13 @@ for try in 1 2 3; do
     [[ $state == 57014 ]] && ((ms <= 30 + most)) && break
     ((try < 3)) || die "ident_damerau of 10,000 symbols each: $state after $ms ms, with a timeout of 30 ms"
 done
+for try in 1 2 3; do
+    read -r state ms <<<"$(timeout=30 took "SELECT damerau_levenshtein(repeat('äb1c', 2500), repeat('1cäb2', 2000))")"
+    [[ $state == 57014 ]] && ((ms <= 30 + most)) && break
+    ((try < 3)) || die "damerau_levenshtein of 10,000 characters each: $state after $ms ms, with a timeout of 30 ms"
+done
+quick 'jaro_similarity' "jaro_similarity(repeat('äb1', 3333), repeat('1bä', 3333))"
+quick 'jaro_winkler_similarity' "jaro_winkler_similarity(repeat('äb1', 3333), repeat('1bä', 3333))"
 quick 'ident_edit_sim' "ident_edit_sim(repeat('ab1', 3333), repeat('1ba', 3333))"
 quick 'ident_jaro_winkler' "ident_jaro_winkler(repeat('ab1', 3333), repeat('1ba', 3333))"
 quick 'ident_name' "ident_name(repeat('Graf ', 255) || 'Müller')"

@@ -73,6 +73,7 @@ expect 'SQL_ASCII, tokens' 'a#1,b#1|1' "$(ask in_SQL_ASCII "SELECT array_to_stri
 identity() {
     cat <<SQL
 SELECT ident_damerau('$1', 'Mueler Georg'), ident_edit_sim('$1', 'Muler'), ident_jaro_winkler('$1', 'Muler'), ident_name_sim('$1', 'Georg Mueler');
+SELECT jaro_similarity('$1', 'Jorg Muller'), jaro_winkler_similarity('$1', 'Jorg Muller'), damerau_levenshtein('$1', 'Jorg Mulelr');
 SELECT ident_name('Dr. $1'), ident_name_forms('$1', 1), ident_plain_words('$1 & Co.'), ident_characters('$1 x');
 SELECT l, ident_expand('$1 str. 5 GmbH', l, 1) FROM unnest('{de,en,es,fr,it}'::text[]) AS l;
 SELECT a, ident_phonetic('$1', a) FROM unnest('{cologne,soundex,metaphone,double_metaphone,daitch_mokotoff,nysiis,caverphone,beider_morse}'::text[]) AS a;

@@ -1,6 +1,7 @@
 //! Identity text: its normal form, abbreviations, sounds, n-grams, and how alike two texts are.
 
 use pgrx::pg_sys;
+use text::as_written;
 use text::for_each_sound;
 use text::names::{self, name_forms, name_parts};
 use text::ngram::{check_length, index, similarity, Gaps};
@@ -74,6 +75,24 @@ fn ident_jaro_winkler(a: Text<'_>, b: Text<'_>) -> f64 {
 #[entry]
 fn ident_edit_within(a: Text<'_>, b: Text<'_>, k: i32) -> bool {
     text::edit_within(a.as_str(), b.as_str(), k.into(), check_for_interrupts).or_raise()
+}
+
+// The same of texts as they are written, by the names that other databases have for it.
+
+#[entry]
+fn jaro_similarity(a: Text<'_>, b: Text<'_>) -> f64 {
+    as_written::jaro(a.as_str(), b.as_str()).or_raise()
+}
+
+#[entry]
+fn jaro_winkler_similarity(a: Text<'_>, b: Text<'_>) -> f64 {
+    as_written::jaro_winkler(a.as_str(), b.as_str()).or_raise()
+}
+
+#[entry]
+fn damerau_levenshtein(a: Text<'_>, b: Text<'_>) -> i32 {
+    // At most the characters of the longer one.
+    as_written::damerau_levenshtein(a.as_str(), b.as_str(), check_for_interrupts).or_raise() as i32
 }
 
 // n-grams of text.

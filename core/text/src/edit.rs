@@ -23,7 +23,7 @@ pub fn edit_similarity(a: &str, b: &str, tick: impl FnMut()) -> Result<f64> {
 ///
 /// Errors: as those of [`edit_similarity`].
 pub fn damerau_similarity(a: &str, b: &str, tick: impl FnMut()) -> Result<f64> {
-    per_symbol(a, b, tick, damerau_distance)
+    per_symbol(a, b, tick, |a, b, tick| damerau_distance(a, b, 256, tick))
 }
 
 /// Jaro and Winkler: symbols in common that are not far from each other, those out of order counting half, and up to
@@ -94,8 +94,13 @@ const ROWS: usize = 64;
 /// a turn.
 ///
 /// A swap is looked for only where one side of it has nothing between the two symbols; any other costs as much as
-/// replacing them.
-fn damerau_distance(a: &[u8], b: &[u8], tick: &mut impl FnMut()) -> usize {
+/// replacing them. All symbols, as numbers, are below `symbols`.
+pub(crate) fn damerau_distance<S: Copy + Eq + Into<usize>>(
+    a: &[S],
+    b: &[S],
+    symbols: usize,
+    tick: &mut impl FnMut(),
+) -> usize {
     // A cell that is outside of the matrix, and more than any cell in it.
     let outside = a.len().max(b.len()) + 1;
     // Cell j of a row is at j + 1.
@@ -104,7 +109,7 @@ fn damerau_distance(a: &[u8], b: &[u8], tick: &mut impl FnMut()) -> usize {
     // For each column, the cell from which a swap with the last equal symbol of a begins.
     let mut before_row = vec![outside; b.len() + 2];
     // The last row above whose symbol this is.
-    let mut last_row = [None; 256];
+    let mut last_row = vec![None; symbols];
     for (i, &x) in a.iter().enumerate().map(|(i, x)| (i + 1, x)) {
         if i % ROWS == 0 {
             tick();
@@ -122,16 +127,16 @@ fn damerau_distance(a: &[u8], b: &[u8], tick: &mut impl FnMut()) -> usize {
                 before_row[j + 1] = above[j - 1];
                 before_column = two_above;
             } else if last_column == Some(j - 1) {
-                if let Some(k) = last_row[usize::from(y)] {
+                if let Some(k) = last_row[y.into()] {
                     least = least.min(before_row[j + 1] + (i - k));
                 }
-            } else if let (Some(l), true) = (last_column, last_row[usize::from(y)] == Some(i - 1)) {
+            } else if let (Some(l), true) = (last_column, last_row[y.into()] == Some(i - 1)) {
                 least = least.min(before_column + (j - l));
             }
             two_above = row[j + 1];
             row[j + 1] = least;
         }
-        last_row[usize::from(x)] = Some(i);
+        last_row[x.into()] = Some(i);
     }
     row[b.len() + 1]
 }
@@ -139,18 +144,28 @@ fn damerau_distance(a: &[u8], b: &[u8], tick: &mut impl FnMut()) -> usize {
 fn normal_forms(a: &str, b: &str, mut tick: impl FnMut()) -> Result<(String, String)> {
     let mut normal = |text| {
         let normal = normalize(text, false, &mut tick)?;
-        if normal.len() > MAX_EDITED {
-            return Err(Error::new(
-                ErrorKind::LimitExceeded,
-                format!("text of {} symbols is too long to be compared symbol by symbol", normal.len()),
-            )
-            .detail(format!(
-                "A normal form has {MAX_EDITED} symbols at most there, since the work grows with the product of both \
-                 lengths."
-            ))
-            .hint("Compare long texts by ident_ngram_sim(), or their beginnings by left()."));
-        }
+        check_length(normal.len(), "symbols")?;
         Ok(normal)
     };
     Ok((normal(a)?, normal(b)?))
+}
+
+/// Errors: more than [`MAX_EDITED`].
+pub(crate) fn check_length(length: usize, of: &str) -> Result<()> {
+    if length <= MAX_EDITED {
+        return Ok(());
+    }
+    let whole = if of == "symbols" {
+        "A normal form"
+    } else {
+        "A text"
+    };
+    Err(Error::new(
+        ErrorKind::LimitExceeded,
+        format!("text of {length} {of} is too long to be compared symbol by symbol"),
+    )
+    .detail(format!(
+        "{whole} has {MAX_EDITED} {of} at most there, since the work grows with the product of both lengths."
+    ))
+    .hint("Compare long texts by ident_ngram_sim(), or their beginnings by left()."))
 }

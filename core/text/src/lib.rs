@@ -3,6 +3,7 @@
 
 #![warn(missing_docs)]
 
+pub mod as_written;
 pub mod contact;
 mod date;
 mod edit;
