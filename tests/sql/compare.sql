@@ -16,7 +16,7 @@ FROM (VALUES
     ('MARTHA', 'MARHTA'), ('Martha', 'MARTHA'), ('Müller', 'Mueller'), ('Müller', 'Muller'), ('ca', 'abc'), ('O''Brien', 'OBrien'), ('高石早苗', '高市早苗'),
     ('e', U&'e\0301'), ('a', ' a'), ('', ''), ('a', ''), (NULL, 'a'), ('a', NULL)) AS v (a, b);
 SELECT pg_typeof(jaro_similarity('a', 'a')), pg_typeof(jaro_winkler_similarity('a', 'a')), pg_typeof(damerau_levenshtein('a', 'a'));
-SELECT jaro_similarity(repeat('ab', 5000), repeat('bä', 5000)), jaro_winkler_similarity(repeat('ab', 5000), repeat('bä', 5000)), damerau_levenshtein(repeat('ab', 5000), repeat('bä', 5000));
+SELECT jaro_similarity(repeat('ab', 500), repeat('bä', 500)), jaro_winkler_similarity(repeat('ab', 500), repeat('bä', 500)), damerau_levenshtein(repeat('ab', 500), repeat('bä', 500));
 SELECT jaro_similarity(repeat('a', 10001), 'a');
 SELECT jaro_winkler_similarity('a', repeat('ä', 500001));
 SELECT damerau_levenshtein(repeat('a', 1000000), repeat('b', 1000000));
