@@ -122,14 +122,14 @@ fn edits() {
                 _ => "some ",
             };
         }
-        for of in [as_written::jaro, as_written::jaro_winkler] {
+        for of in [text::as_written::jaro, text::as_written::jaro_winkler] {
             let similarity = message(of(&a, &b))?;
             assert!((0.0..=1.0).contains(&similarity), "{similarity}");
             assert!((message(of(&b, &a))? - similarity).abs() < 1e-12);
         }
-        let edits = message(as_written::damerau_levenshtein(&a, &b, || ()))?;
+        let edits = message(text::as_written::damerau_levenshtein(&a, &b, || ()))?;
         assert_eq!(
-            message(as_written::damerau_levenshtein(&b, &a, || ())),
+            message(text::as_written::damerau_levenshtein(&b, &a, || ())),
             Ok(edits)
         );
         assert!(edits <= a.chars().count().max(b.chars().count()));
