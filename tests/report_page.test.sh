@@ -24,13 +24,14 @@ page table "SELECT bloom_report('person', 'rec_id', 'sig', 0.6, truth => 'truth'
 page model "SELECT bloom_report_pairs('found', 'person', 'rec_id', model => model, truth => 'truth') FROM model"
 page entities "SELECT bloom_report_pairs('kept_entity', 'kept', 'rec_id')"
 page many "SELECT bloom_report_pairs('many', 'person', 'rec_id', '{given_name,surname,address_1,suburb,date_of_birth,soc_sec_id}')"
+page queue "SELECT bloom_report_pairs('asked', 'person', 'rec_id', model => model) FROM model"
 page linkage "SELECT bloom_report_linkage('link', 'original', 'rec_id', 'copy', 'rec_id', decisions => 'linked_decisions')"
 page odd "SELECT bloom_report_pairs('odd_pairs', 'odd', 'key')"
 page two_halves "SELECT bloom_report_pairs('halves', 'odd', 'key')"
 
 # The browser is given a home of its own. It is run as the server's user, who is not root.
 AS_SERVER_DIR=$dir as_server env HOME="$dir" TMPDIR="$dir" PYTHONDONTWRITEBYTECODE=1 \
-    timeout 300 /usr/bin/python3 -m unittest -q test_page || failed=1
+    timeout 600 /usr/bin/python3 -m unittest -q test_page test_meant || failed=1
 [[ -z ${REPORT_SHOTS:-} ]] || cp "$dir"/shots/*.png "$REPORT_SHOTS"
 [[ -z ${failed:-} ]] || die 'the page is not as it should be (see above)'
 

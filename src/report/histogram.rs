@@ -53,6 +53,17 @@ impl Histogram {
         }
     }
 
+    /// The same for a chart, which ends at 1: pairs of similarity 1 are in its last bin.
+    pub fn to_one(&self) -> Histogram {
+        let mut chart = Histogram::new(f64::from(self.first.min(STEPS - 1)) / f64::from(STEPS));
+        chart.bins.pop();
+        for bin in &self.bins {
+            let place = (number(bin.from).min(STEPS - 1) - chart.first) as usize;
+            chart.bins[place].pairs += bin.pairs;
+        }
+        chart
+    }
+
     pub fn add(&mut self, similarity: f64) {
         self.bins[(number(similarity) - self.first) as usize].pairs += 1;
     }
@@ -70,12 +81,12 @@ impl Histogram {
             .is_some_and(|median| self.most() > 50 * median)
     }
 
-    /// Where a bin begins, as text.
-    pub fn label(bin: &Bin) -> String {
-        if bin.from >= 1.0 {
+    /// Where a bin begins or ends, as text.
+    pub fn label(end: f64) -> String {
+        if end >= 1.0 {
             "1".to_owned()
         } else {
-            format!("{:.2}", bin.from)
+            format!("{end:.2}")
         }
     }
 

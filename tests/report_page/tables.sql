@@ -14,6 +14,8 @@ INSERT INTO decided SELECT a, b, CASE WHEN x.cluster_id = y.cluster_id THEN 'sam
 -- a model, and the pairs that it finds
 CREATE TABLE model AS SELECT bloom_model_fit('person', 'rec_id', '{given_name,surname,address_1,suburb,date_of_birth:date(YYYYMMDD),soc_sec_id}') AS model;
 CREATE TABLE found AS SELECT p.* FROM model, bloom_model_duplicates('person', 'rec_id', model, 0.01) AS p;
+-- those of them that people are asked about
+CREATE TABLE asked AS SELECT * FROM bloom_review_queue('found', 40);
 -- entities that are kept
 CREATE TABLE kept (LIKE person INCLUDING INDEXES);
 INSERT INTO kept SELECT rec_id, given_name, surname, address_1, suburb, date_of_birth, soc_sec_id, note FROM person;
