@@ -2,7 +2,6 @@
 
 import base64
 import json
-import os
 import pathlib
 import time
 import unittest
@@ -115,10 +114,10 @@ class PageTest(unittest.TestCase):
 
     def decided(self):
         """What has been decided here, by the keys of each pair, as the browser keeps it."""
-        made = self.driver.execute_script("return Object.entries(localStorage).flatMap(([name, value]) => name.startsWith('bloom_ident ') ? JSON.parse(value) : [])")
-        data = self.data()
-        keys = [record["key"] for record in data["records"]]
-        return {(keys[data["pairs"][i]["a"]], keys[data["pairs"][i]["b"]]): verdict for i, verdict, _ in made}
+        made = self.driver.execute_script("""window.read ??= JSON.parse(document.getElementById('report-data').textContent);
+            const made = Object.entries(localStorage).flatMap(([name, value]) => name.startsWith('bloom_ident ') ? JSON.parse(value) : []);
+            return made.map(([i, verdict]) => [window.read.records[window.read.pairs[i].a].key, window.read.records[window.read.pairs[i].b].key, verdict])""")
+        return {(a, b): verdict for a, b, verdict in made}
 
     def shown(self):
         """The keys of the pair that is looked at, as the page shows them."""
@@ -197,4 +196,4 @@ class PageTest(unittest.TestCase):
         return text
 
 
-__all__ = ["By", "FOLDER", "Keys", "PageTest", "os", "time"]
+__all__ = ["FOLDER", "Keys", "PageTest", "time", "webdriver"]

@@ -2,7 +2,7 @@
 
 import random
 
-from browser import Keys, PageTest, webdriver
+from browser import Keys, PageTest, time, webdriver
 
 PAGES = ("table", "model", "linkage", "entities")
 WIDTHS = (1280, 400)
@@ -23,6 +23,11 @@ class Keyboard(PageTest):
         self.driver.execute_script(f"window.scrollTo({{ top: {top}, behavior: '{'smooth' if smooth else 'instant'}' }})")
 
     def look(self):
+        # What has been scrolled smoothly comes to an end first.
+        at = lambda: self.driver.execute_script("return scrollY")
+        before = None
+        while before != (before := at()):
+            time.sleep(0.1)
         self.scroll("pair")
         self.read()
 
@@ -115,6 +120,7 @@ class Keyboard(PageTest):
                 for modifiers in (1, 2, 4, 6):
                     self.event(key, modifiers=modifiers)
                     self.release(key)
+                    self.assertEqual(self.decided(), {}, f"{key} with {modifiers}, {where}")
             # Where something is typed, chosen or ticked.
             for css in ("#many-from", ".filters select", "#box"):
                 self.driver.execute_script("arguments[0].focus({ preventScroll: true })", self.find(css))
@@ -136,13 +142,13 @@ class Keyboard(PageTest):
         disturbances = {
             "none": lambda: None,
             "scrolled to the end": lambda: (self.scroll("end"), self.keys(chance.choice("ynu"))),
-            "scrolled smoothly": lambda: (self.scroll("end", smooth=True), self.keys("y", "y"), self.read()),
+            "scrolled smoothly": lambda: (self.scroll("end", smooth=True), self.keys("y", "y")),
             "went on and back": lambda: self.keys("j", "k"),
             "pressed twice": None,
             "a shortcut": lambda: self.event(chance.choice("ynu"), modifiers=2),
-            "a page further": lambda: (self.keys(Keys.PAGE_DOWN, "y"), self.read(), self.read()),
+            "a page further": lambda: self.keys(Keys.PAGE_DOWN, "y"),
         }
-        for where in self.everywhere(("table", "model")):
+        for where in self.everywhere(("model",)):
             meant = {}
             for i in range(20):
                 self.look()
@@ -200,7 +206,7 @@ class TakingBack(PageTest):
             self.assertEqual(self.progress()[0], at + n)
             self.find("#take-back").click()
             self.assertEqual(self.decided(), before)
-            self.assertIn(f"{n} decision", self.text(".said"))
+            self.assertIn("Taken back", self.text(".said"))
             field = self.find("#many-from")
             field.clear()
             field.send_keys("0.97")

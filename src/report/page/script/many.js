@@ -27,7 +27,7 @@ function answerOfMany(id, verdict, find) {
     store.decide(numbers, verdict);
     choosePairs();
     view.say(`${VERDICTS[verdict]}: ${plural(numbers.length, "pair")}. Take back, or x, undoes that.`);
-  } });
+  } }, VERDICTS[verdict]);
   const show = () => {
     const n = find().length;
     button.disabled = n === 0;

@@ -9,12 +9,12 @@ const MARGIN = 12;
 /** Since when the pair has been in view; null while it is not. */
 const seen = { since: null };
 
-/** Where both records are, and where they may be: from where they begin once the pair is brought into view, down to the buttons. */
+/** Where both records are, above what they are in view, and whether the window has room for them: from where they begin once the pair is brought into view, down to the buttons. */
 function measured() {
   const { top, bottom, height } = view.pair.querySelector(".sides").getBoundingClientRect();
+  const bar = view.bar.getBoundingClientRect();
   const begin = top - view.place.getBoundingClientRect().top + MARGIN;
-  const floor = Math.min(view.bar.getBoundingClientRect().top, window.innerHeight);
-  return { top, bottom, begin, floor, fits: height <= floor - begin };
+  return { top, bottom, begin, floor: Math.min(bar.top, window.innerHeight), fits: begin + height <= window.innerHeight - bar.height };
 }
 
 /** Whether both records are in view; where the window has no room for them, whether they fill most of it. */
