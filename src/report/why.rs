@@ -227,7 +227,7 @@ impl Scale {
 /// What is shown of bits that are none.
 const NOTHING: &str = "0.0";
 
-/// Bits with their sign. The script of the page writes them as this does.
+/// Bits with their sign. The script of the page rounds them as this does.
 fn signed(bits: f64) -> String {
     let tenths = (bits * 10.0).round() / 10.0;
     match tenths == 0.0 {

@@ -151,6 +151,20 @@ class Deciding(PageTest):
         # Nobody knows what decided, so each field has its similarity.
         self.assertTrue(rows["surname"][2])
 
+    def test_plain_words(self):
+        # The register of the tutorial: as many pairs as it says are worth a look, and among them families.
+        self.open("register")
+        self.assertEqual(self.text("#pair-place"), "Pair 1 of 41")
+        others = {}
+        for _ in range(41):
+            for row in self.all("#pair .why tr"):
+                name, _, bits, words = (cell.text for cell in row.find_elements("css selector", "th, td"))
+                others.setdefault(name, set()).add((bits, words))
+            self.keys("j")
+        self.assertTrue(all("agree in" in words and "differ in" in words for _, words in others["relatives at one address"]), others)
+        self.assertTrue(all(bits.startswith("\u2212") for bits, _ in others["relatives at one address"] | others["matches are rare"]))
+        self.assertFalse(any(name.startswith("(") or bits == "0.0" for name in others if name[0] == "(" for bits, _ in others[name]))
+
     def test_waterfall(self):
         self.open("model")
         rows = [[cell.text for cell in row.find_elements("css selector", "th, td.num")] for row in self.all("#pair .why tr")]
@@ -423,9 +437,12 @@ class Page(PageTest):
 
     def test_pictures_of_the_documents(self):
         self.open("table")
+        self.picture("report", "h1", "#sizes ~ .scroll", 1120)
         self.slide(self.data()["counts"]["at"].index(0.55))
         self.picture("deciding-threshold", "#similarities", ".figures")
         self.picture("deciding-graph", "#graphs", ".bridges", 760)
+        self.open("register")
+        self.picture("report-why", "#near", ".records .pair", 1120)
         self.open("model")
         self.press("y", "n", "k")
         self.picture("deciding", "#review-title", ".bar-of-answers", 1120)
