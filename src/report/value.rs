@@ -68,3 +68,16 @@ pub fn percent(part: u64, whole: u64) -> String {
     }
     format!("{:.1} %", 100.0 * part as f64 / whole as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn similarities_are_rounded_down() {
+        let of = [0.0, 0.29, 0.5099, 0.999_999_999_999_9, 1.0];
+        let shown = ["0.000", "0.290", "0.509", "0.999", "1"];
+        assert_eq!(of.map(similarity), shown);
+        assert_eq!(three_digits(1.0), "1.000");
+    }
+}
