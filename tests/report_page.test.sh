@@ -12,25 +12,27 @@ mkdir -p "$dir/shots"
 cp "$ROOT"/tests/report_page/*.py "$dir"
 chmod -R a+rX "$dir"
 ((EUID != 0)) || chown -R "$(server_user)" "$dir"
-cp "$ROOT/tests/data/febrl3.csv" "$dir"
-chmod a+r "$dir/febrl3.csv"
+cp "$ROOT/tests/data/febrl3.csv" "$ROOT/docs/data/register.csv" "$dir"
+chmod a+r "$dir"/*.csv
 
 createdb report_page
 export PGDATABASE=report_page
-psql -XAtq -v ON_ERROR_STOP=1 -v csv="$dir/febrl3.csv" -f "$ROOT/tests/report_page/tables.sql"
+psql -XAtq -v ON_ERROR_STOP=1 -v csv="$dir/febrl3.csv" -v register="$dir/register.csv" -f "$ROOT/tests/report_page/tables.sql"
 # page FILE SQL: what the statement gives, as psql -o writes it
 page() { psql -XAtq -v ON_ERROR_STOP=1 -o "$SCRATCH/page" -c "$2" && install -m 644 "$SCRATCH/page" "$dir/$1.html"; }
 page table "SELECT bloom_report('person', 'rec_id', 'sig', 0.6, truth => 'truth', decisions => 'decided', search_from => 0.4, title => 'Duplicate persons')"
 page model "SELECT bloom_report_pairs('found', 'person', 'rec_id', model => model, truth => 'truth') FROM model"
 page entities "SELECT bloom_report_pairs('kept_entity', 'kept', 'rec_id')"
 page many "SELECT bloom_report_pairs('many', 'person', 'rec_id', '{given_name,surname,address_1,suburb,date_of_birth,soc_sec_id}')"
+page register "SELECT bloom_report_pairs('reader_pair', 'register', 'number', '{given_name,surname,born,street,town,phone}', model => model) FROM reader_model"
+page queue "SELECT bloom_report_pairs('asked', 'person', 'rec_id', model => model) FROM model"
 page linkage "SELECT bloom_report_linkage('link', 'original', 'rec_id', 'copy', 'rec_id', decisions => 'linked_decisions')"
 page odd "SELECT bloom_report_pairs('odd_pairs', 'odd', 'key')"
 page two_halves "SELECT bloom_report_pairs('halves', 'odd', 'key')"
 
 # The browser is given a home of its own. It is run as the server's user, who is not root.
 AS_SERVER_DIR=$dir as_server env HOME="$dir" TMPDIR="$dir" PYTHONDONTWRITEBYTECODE=1 \
-    timeout 300 /usr/bin/python3 -m unittest -q test_page || failed=1
+    timeout 600 /usr/bin/python3 -m unittest -q test_page test_meant || failed=1
 [[ -z ${REPORT_SHOTS:-} ]] || cp "$dir"/shots/*.png "$REPORT_SHOTS"
 [[ -z ${failed:-} ]] || die 'the page is not as it should be (see above)'
 

@@ -73,13 +73,13 @@ fn bin_at(i: f64, n: usize) -> f64 {
     LEFT + (RIGHT - LEFT) * i / n as f64
 }
 
-/// Where a similarity is on the x axis, if `n` bins of 0.01 begin at `floor` and the last one is that of 1.
-fn x_at(similarity: f64, floor: f64, n: usize) -> f64 {
-    bin_at((similarity - floor) * 100.0, n)
+/// Where a similarity is on the x axis, which ends at 1.
+fn x_at(similarity: f64, chart: &Histogram) -> f64 {
+    bin_at((similarity - chart.bins[0].from) * 100.0, chart.bins.len())
 }
 
 pub fn histogram(facts: &Facts) -> Bars {
-    let histogram = &facts.histogram;
+    let histogram = facts.histogram.to_one();
     let n = histogram.bins.len();
     let logarithmic = histogram.is_steep();
     let most = histogram.most() as f64;
@@ -114,24 +114,24 @@ pub fn histogram(facts: &Facts) -> Bars {
             0 => 0.0,
             pairs => height(pairs as f64).max(1.0),
         };
-        let range = if bin.from >= 1.0 {
-            format!("{} 1", facts.measure)
-        } else {
-            let (measure, from) = (facts.measure, bin.from);
-            format!("{measure} {from:.2} to below {:.2}", from + 0.01)
+        let is_last = i + 1 == n;
+        let to = match is_last {
+            true => "1".to_owned(),
+            false => format!("below {:.2}", bin.from + 0.01),
         };
+        let range = format!("{} {:.2} to {to}", facts.measure, bin.from);
         Bar {
             x: x + 1.0,
             y: BOTTOM - tall,
             width: bin_at(i as f64 + 1.0, n) - x - 2.0,
             height: tall,
-            above: Histogram::is_above(bin, facts.threshold),
+            above: is_last || Histogram::is_above(bin, facts.threshold),
             title: format!("{range}: {} pairs", grouped(bin.pairs)),
         }
     });
     Bars {
         bars: bars.collect(),
-        x: x_ticks(facts),
+        x: x_ticks(&histogram),
         y: ticks
             .into_iter()
             .map(|tick| Tick {
@@ -139,35 +139,32 @@ pub fn histogram(facts: &Facts) -> Bars {
                 label: grouped(tick as u64),
             })
             .collect(),
-        threshold: x_at(facts.threshold, facts.floor(), n),
-        floor: facts.floor(),
+        threshold: x_at(facts.threshold, &histogram),
+        floor: histogram.bins[0].from,
         logarithmic,
     }
 }
 
-fn x_ticks(facts: &Facts) -> Vec<Tick> {
-    let bins = &facts.histogram.bins;
-    let every = label_every(bins.len());
-    let labelled = bins.iter().enumerate().filter(|(i, bin)| {
-        let hundredths = (bin.from * 100.0).round() as usize;
-        hundredths.is_multiple_of(every) && (i + 1 == bins.len() || i + every.min(2) <= bins.len())
-    });
+fn x_ticks(chart: &Histogram) -> Vec<Tick> {
+    let every = label_every(chart.bins.len());
+    let ends = chart.bins.iter().map(|bin| bin.from).chain([1.0]);
+    let labelled = ends.filter(|end| ((end * 100.0).round() as usize).is_multiple_of(every));
     labelled
-        .map(|(i, bin)| Tick {
-            at: bin_at(i as f64, bins.len()),
-            label: Histogram::label(bin),
+        .map(|end| Tick {
+            at: x_at(end, chart),
+            label: Histogram::label(end),
         })
         .collect()
 }
 
 pub fn curve(facts: &Facts, steps: &[SweepStep]) -> Curve {
-    let n = facts.histogram.bins.len();
+    let chart = facts.histogram.to_one();
     let y = |share: f64| BOTTOM - (BOTTOM - TOP) * share;
     let line = |of: &dyn Fn(&SweepStep) -> f64| {
         let points: Vec<String> = steps
             .iter()
             .map(|step| {
-                let x = x_at(step.threshold, facts.floor(), n);
+                let x = x_at(step.threshold, &chart);
                 format!("{x:.1},{:.1}", y(of(step)))
             })
             .collect();
@@ -176,7 +173,7 @@ pub fn curve(facts: &Facts, steps: &[SweepStep]) -> Curve {
     Curve {
         precision: line(&|step| step.counts.rates().precision),
         recall: line(&|step| step.counts.rates().recall),
-        x: x_ticks(facts),
+        x: x_ticks(&chart),
         y: (0..=5)
             .map(|i| f64::from(i) / 5.0)
             .map(|share| Tick {
@@ -184,6 +181,6 @@ pub fn curve(facts: &Facts, steps: &[SweepStep]) -> Curve {
                 label: format!("{share:.1}"),
             })
             .collect(),
-        threshold: x_at(facts.threshold, facts.floor(), n),
+        threshold: x_at(facts.threshold, &chart),
     }
 }

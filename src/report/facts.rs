@@ -195,6 +195,11 @@ impl Facts {
         self.sizes.iter().map(|(_, clusters)| clusters).sum()
     }
 
+    /// Whether the value of a pair is its probability; otherwise it has nothing to do with the bits of a model.
+    pub fn has_probabilities(&self) -> bool {
+        self.measure == "probability"
+    }
+
     /// The least similarity of the histogram, and of the steps of quality.
     pub fn floor(&self) -> f64 {
         self.histogram.bins[0].from

@@ -53,6 +53,17 @@ impl Histogram {
         }
     }
 
+    /// The same for a chart, which ends at 1: pairs of similarity 1 are in its last bin.
+    pub fn to_one(&self) -> Histogram {
+        let mut chart = Histogram::new(f64::from(self.first.min(STEPS - 1)) / f64::from(STEPS));
+        chart.bins.pop();
+        for bin in &self.bins {
+            let place = (number(bin.from).min(STEPS - 1) - chart.first) as usize;
+            chart.bins[place].pairs += bin.pairs;
+        }
+        chart
+    }
+
     pub fn add(&mut self, similarity: f64) {
         self.bins[(number(similarity) - self.first) as usize].pairs += 1;
     }
@@ -70,12 +81,12 @@ impl Histogram {
             .is_some_and(|median| self.most() > 50 * median)
     }
 
-    /// Where a bin begins, as text.
-    pub fn label(bin: &Bin) -> String {
-        if bin.from >= 1.0 {
+    /// Where a bin begins or ends, as text.
+    pub fn label(end: f64) -> String {
+        if end >= 1.0 {
             "1".to_owned()
         } else {
-            format!("{:.2}", bin.from)
+            format!("{end:.2}")
         }
     }
 
@@ -87,5 +98,28 @@ impl Histogram {
     /// All pairs.
     pub fn total(&self) -> u64 {
         self.bins.iter().map(|bin| bin.pairs).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chart_ends_at_1() {
+        for floor in [0.97, 1.0] {
+            let mut histogram = Histogram::new(floor);
+            for similarity in [0.97, 0.995, 1.0, 1.0] {
+                if similarity >= floor {
+                    histogram.add(similarity);
+                }
+            }
+            let chart = histogram.to_one();
+            let last = chart.bins.last().expect("a chart has a bin");
+            assert_eq!(last.from, 0.99);
+            assert_eq!(last.pairs, if floor < 1.0 { 3 } else { 2 });
+            assert_eq!(chart.total(), histogram.total());
+            assert_eq!(chart.bins.len(), if floor < 1.0 { 3 } else { 1 });
+        }
     }
 }

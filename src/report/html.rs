@@ -11,7 +11,7 @@ use super::facts::{Facts, Measured, Values};
 use super::histogram::Histogram;
 use super::pairs::{PairFacts, PairsOrigin};
 use super::review::{hashes_of, HeldEntity, PageHashes, SCRIPT, STYLE};
-use super::value::{cut, grouped, percent, tidy, LENGTH};
+use super::value::{cut, grouped, percent, similarity, tidy, LENGTH};
 use super::why::{self, ModelBars, Waterfall};
 use super::Origin;
 
@@ -185,15 +185,6 @@ fn three(x: f64) -> String {
     format!("{x:.3}")
 }
 
-/// A similarity; one that is not 1 is not shown as 1.
-pub fn similarity(s: f64) -> String {
-    if s < 1.0 {
-        three((s * 1000.0).floor() / 1000.0)
-    } else {
-        "1".to_owned()
-    }
-}
-
 /// A record, whose values are held against those of another one, if there is one.
 fn record(facts: &Facts, key: &[u8], other: Option<&[u8]>) -> Record {
     let values = facts.values.get(key);
@@ -335,7 +326,7 @@ fn sizes(facts: &Facts) -> Vec<SizeRow> {
 /// The numbers of the histogram.
 fn bins(facts: &Facts) -> Vec<BinRow> {
     let bins = facts.histogram.bins.iter().map(|bin| BinRow {
-        from: Histogram::label(bin),
+        from: Histogram::label(bin.from),
         pairs: grouped(bin.pairs),
         above: Histogram::is_above(bin, facts.threshold),
     });
@@ -471,14 +462,16 @@ impl<'a> Deref for PairsPage<'a> {
 /// The report as a page.
 pub fn pairs_html(found: &PairFacts, origin: &PairsOrigin, data: &str) -> String {
     let facts = &found.facts;
-    let why = |a: &[u8], b: &[u8]| {
+    let why = |a: &[u8], b: &[u8], value: Option<f64>| {
         let (a, b) = (found.texts.get(a)?, found.texts.get(b)?);
-        Some(why::waterfall(found.model?, a, b))
+        let probability = value.filter(|_| facts.has_probabilities());
+        let explanation = found.model?.explain(a, b, probability);
+        Some(why::waterfall(&explanation))
     };
     let near_rows = near(facts).into_iter().zip(&facts.near);
     let near_rows = near_rows.map(|(pair, near)| NearRow {
         pair,
-        why: why(&near.keys[0], &near.keys[1]),
+        why: why(&near.keys[0], &near.keys[1], Some(near.similarity)),
     });
     let groups = facts.largest.iter().map(|cluster| {
         let mut group = group(facts, cluster);
@@ -487,7 +480,9 @@ pub fn pairs_html(found: &PairFacts, origin: &PairsOrigin, data: &str) -> String
         let members = records.into_iter().zip(&cluster.records);
         let members = members.map(|(record, shown)| MemberRow {
             record,
-            why: (!shown.keep).then(|| why(kept, &shown.key)).flatten(),
+            why: (!shown.keep)
+                .then(|| why(kept, &shown.key, shown.similarity))
+                .flatten(),
         });
         GroupRows {
             members: members.collect(),
@@ -513,7 +508,7 @@ pub fn pairs_html(found: &PairFacts, origin: &PairsOrigin, data: &str) -> String
         key: keys.join(", "),
         linked,
         measure: facts.measure,
-        has_cut: facts.measure == "probability" && facts.entities.is_none(),
+        has_cut: facts.has_probabilities() && facts.entities.is_none(),
         floor: format!("{:.2}", facts.floor()),
         all: grouped(facts.histogram.total()),
         records: grouped(facts.rows),

@@ -274,6 +274,7 @@ fn bloom_report(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
                 model: None,
                 texts: None,
                 searched: true,
+                asked: false,
                 decisions: origin.decisions.as_deref(),
             };
             html::html(&facts, &origin, &block(&facts, &subject))

@@ -4,7 +4,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::facts::{Facts, Values};
 use super::histogram::Histogram;
-use super::value::{cut, grouped, percent, tidy};
+use super::value::{cut, grouped, percent, three_digits, tidy};
 use super::{html, Origin};
 
 /// Characters of the longest bar.
@@ -118,11 +118,6 @@ fn bar(n: u64, most: u64, mark: &str) -> String {
     mark.repeat(length.max(u64::from(n > 0)) as usize)
 }
 
-/// A similarity; one that is not 1 is not shown as 1.
-fn similarity(s: f64) -> String {
-    format!("{:.3}", (s * 1000.0).floor() / 1000.0)
-}
-
 fn short(value: &str) -> String {
     let (mut characters, mut columns) = (0, 0);
     for c in value.chars() {
@@ -188,7 +183,7 @@ pub fn text(facts: &Facts, origin: &Origin) -> String {
         let above = Histogram::is_above(bin, facts.threshold);
         let mark = if above { "#" } else { "." };
         table.rows.push(vec![
-            Histogram::label(bin),
+            Histogram::label(bin.from),
             grouped(bin.pairs),
             bar(bin.pairs, most, mark),
         ]);
@@ -299,7 +294,7 @@ fn near(facts: &Facts, origin: &Origin, out: &mut String) {
         }
         for (i, key) in near.keys.iter().enumerate() {
             let first = if i == 0 {
-                [similarity(near.similarity), verdict.clone()]
+                [three_digits(near.similarity), verdict.clone()]
             } else {
                 [String::new(), String::new()]
             };
@@ -328,7 +323,7 @@ fn largest(facts: &Facts, origin: &Origin, out: &mut String) {
                 },
                 match (shown.keep, shown.similarity) {
                     (true, _) => "keep".to_owned(),
-                    (false, Some(s)) => similarity(s),
+                    (false, Some(s)) => three_digits(s),
                     (false, None) => format!("below {}", facts.threshold),
                 },
                 short(&facts.key_text(&shown.key)),

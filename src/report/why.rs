@@ -1,9 +1,9 @@
 //! Why a pair has its bits, and what a model's levels say, as bars.
 
-use linkage::model::{Addend, ReadyModel, Reason};
+use linkage::model::{ReadyModel, Reason};
 
-use super::html::{name_of, similarity};
-use super::value::grouped;
+use super::html::name_of;
+use super::value::{grouped, similarity};
 use pg::error::OrRaise;
 
 /// A model that says why pairs have their bits, and among how many records and pairs they are.
@@ -35,13 +35,103 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// What adds to the bits of two records. Each has a text or nothing for every field of the model.
+    /// Why two records have their bits. Each has a text or nothing for every field of the model. `probability` is that of
+    /// the pair, if it is known: what the model does not account for has a row of its own, so that the sum is that of
+    /// the pair.
     ///
     /// Errors: out of memory.
-    pub fn addends(&self, a: &[Option<String>], b: &[Option<String>]) -> Vec<Addend> {
+    pub fn explain(
+        &self,
+        a: &[Option<String>],
+        b: &[Option<String>],
+        probability: Option<f64>,
+    ) -> Explanation {
+        let model = self.model.model();
         let pattern = self.model.pattern(a, b).or_raise();
-        self.model.explain(pattern, self.records, self.all_pairs)
+        let addends = self.model.explain(pattern, self.records, self.all_pairs);
+        let of_model: f64 = addends.iter().map(|addend| addend.bits).sum();
+        let mut explanation = Explanation {
+            fields: Vec::new(),
+            beside: Vec::new(),
+            sum: short(of_model),
+            probability: similarity(probability_of(of_model)),
+        };
+        for addend in addends {
+            let name = match addend.reason {
+                Reason::Field(_) => name_of(addend.reason.name(model)),
+                Reason::Together => "fields that go together".to_owned(),
+                Reason::Prior => "matches are rare".to_owned(),
+                Reason::Others(class) => {
+                    name_of(&class.map_or(String::new(), |class| model.class_people(class)))
+                }
+                Reason::Calibration => "answers of people".to_owned(),
+            };
+            let addition = Addition {
+                name,
+                words: name_of(addend.words.as_deref().unwrap_or("")),
+                bits: short(addend.bits),
+            };
+            match addend.reason {
+                Reason::Field(_) => explanation.fields.push(addition),
+                _ => explanation.add(addition),
+            }
+        }
+        let shown = probability.map(similarity);
+        if let (Some(probability), Some(shown)) = (probability, shown) {
+            if shown != explanation.probability {
+                let bits = bits_of(probability);
+                explanation.add(Addition {
+                    name: "found elsewhere".to_owned(),
+                    words: "among another number of records, or by another model".to_owned(),
+                    bits: short(bits - of_model),
+                });
+                (explanation.sum, explanation.probability) = (short(bits), shown);
+            }
+        }
+        explanation
     }
+}
+
+/// Why a pair has its bits.
+pub struct Explanation {
+    /// What each field of the model adds.
+    pub fields: Vec<Addition>,
+    /// What is added besides, as far as it is anything.
+    pub beside: Vec<Addition>,
+    pub sum: f64,
+    /// That of the sum, as it is shown.
+    pub probability: String,
+}
+
+impl Explanation {
+    fn add(&mut self, addition: Addition) {
+        if signed(addition.bits) != NOTHING {
+            self.beside.push(addition);
+        }
+    }
+}
+
+/// What a field or something else adds to the bits of a pair.
+pub struct Addition {
+    pub name: String,
+    pub words: String,
+    pub bits: f64,
+}
+
+/// Bits as the page has them, also for its script, so that both show the same.
+fn short(bits: f64) -> f64 {
+    (bits * 10_000.0).round() / 10_000.0
+}
+
+/// The probability of so many bits.
+fn probability_of(bits: f64) -> f64 {
+    1.0 / (1.0 + (-bits).exp2())
+}
+
+/// The bits of a probability. Of one that has none, as many as a number can tell from it.
+fn bits_of(probability: f64) -> f64 {
+    let probability = probability.clamp(f64::EPSILON, 1.0 - f64::EPSILON);
+    (probability / (1.0 - probability)).log2()
 }
 
 /// The width of the bars' field, in units of the SVG.
@@ -56,7 +146,7 @@ pub struct Span {
 }
 
 /// A row of a waterfall.
-pub struct Addition {
+pub struct Step {
     pub name: String,
     pub words: String,
     pub bits: String,
@@ -65,7 +155,7 @@ pub struct Addition {
 
 /// Why a pair has its bits: what each field adds, and the sum.
 pub struct Waterfall {
-    pub rows: Vec<Addition>,
+    pub rows: Vec<Step>,
     /// Where no bits are.
     pub zero: f64,
     pub bits: String,
@@ -81,7 +171,7 @@ pub struct LevelBar {
     pub weak: bool,
 }
 
-/// What the levels of a field say.
+/// What some levels of a field say.
 pub struct FieldBars {
     pub name: String,
     pub levels: Vec<LevelBar>,
@@ -93,6 +183,9 @@ pub struct ModelBars {
     pub records: String,
     pub zero: f64,
     pub fields: Vec<FieldBars>,
+    /// The levels that no match has.
+    pub empty: Vec<FieldBars>,
+    pub empty_levels: usize,
 }
 
 /// Bits from `low` to `high`, as places from left to right.
@@ -131,42 +224,40 @@ impl Scale {
     }
 }
 
-/// Bits with their sign.
+/// What is shown of bits that are none.
+const NOTHING: &str = "0.0";
+
+/// Bits with their sign. The script of the page rounds them as this does.
 fn signed(bits: f64) -> String {
-    let rounded = (bits * 10.0).round() / 10.0;
-    match rounded == 0.0 {
-        true => "0.0".to_owned(),
-        false => format!("{rounded:+.1}"),
+    let tenths = (bits * 10.0).round() / 10.0;
+    match tenths == 0.0 {
+        true => NOTHING.to_owned(),
+        false => format!("{tenths:+.1}"),
     }
 }
 
-/// Why two records have their bits. Each has a text or nothing for every field of the model.
-///
-/// Errors: out of memory.
-pub fn waterfall(explainer: Explainer, a: &[Option<String>], b: &[Option<String>]) -> Waterfall {
-    let model = explainer.model.model();
-    let mut addends = explainer.addends(a, b);
-    addends.retain(|addend| addend.reason != Reason::Together || addend.bits != 0.0);
-    let sums = addends.iter().scan(0.0, |sum, addend| {
-        *sum += addend.bits;
+/// Why a pair has its bits, as bars.
+pub fn waterfall(explanation: &Explanation) -> Waterfall {
+    let additions = explanation.fields.iter().chain(&explanation.beside);
+    let sums = additions.clone().scan(0.0, |sum, addition| {
+        *sum += addition.bits;
         Some(*sum)
     });
     let sums: Vec<f64> = sums.collect();
-    let scale = Scale::new(sums.iter().copied());
-    let sum = sums.last().copied().unwrap_or(0.0);
+    let sum = explanation.sum;
+    let scale = Scale::new(sums.iter().copied().chain([sum]));
     let before = [0.0].into_iter().chain(sums.iter().copied());
-    let rows = addends.iter().zip(before.zip(&sums));
-    let rows = rows.map(|(addend, (from, &to))| Addition {
-        name: name_of(addend.reason.name(model)),
-        words: name_of(addend.words.as_deref().unwrap_or("")),
-        bits: signed(addend.bits),
+    let rows = additions.zip(before.zip(&sums));
+    let rows = rows.map(|(addition, (from, &to))| Step {
+        name: addition.name.clone(),
+        words: addition.words.clone(),
+        bits: signed(addition.bits),
         span: scale.span(from, to),
     });
-    let mut rows: Vec<Addition> = rows.collect();
-    let probability = probability(sum);
-    rows.push(Addition {
+    let mut rows: Vec<Step> = rows.collect();
+    rows.push(Step {
         name: "sum".to_owned(),
-        words: format!("probability {probability}"),
+        words: format!("probability {}", explanation.probability),
         bits: signed(sum),
         span: Span {
             class: "sum",
@@ -177,13 +268,8 @@ pub fn waterfall(explainer: Explainer, a: &[Option<String>], b: &[Option<String>
         rows,
         zero: scale.at(0.0),
         bits: signed(sum),
-        probability,
+        probability: explanation.probability.clone(),
     }
-}
-
-/// The probability of so many bits; one that is not 1 is not shown as 1.
-fn probability(bits: f64) -> String {
-    similarity(1.0 / (1.0 + (-bits).exp2()))
 }
 
 /// What the levels of a model say, field by field.
@@ -191,8 +277,10 @@ pub fn levels(model: &ReadyModel) -> ModelBars {
     let model = model.model();
     let levels = model.levels();
     let scale = Scale::new(levels.iter().map(|level| level.bits));
-    let fields = model.fields.iter().enumerate().map(|(k, field)| {
+    // Of one field, those that some match has, or those that none has.
+    let bars = |k: usize, some: bool| {
         let levels = levels.iter().filter(|level| level.field == k);
+        let levels = levels.filter(|level| (level.pairs.round() >= 1.0) == some);
         let levels = levels.map(|level| LevelBar {
             words: level.meaning,
             bits: signed(level.bits),
@@ -201,14 +289,21 @@ pub fn levels(model: &ReadyModel) -> ModelBars {
             weak: level.is_weak(),
         });
         FieldBars {
-            name: name_of(&field.name),
+            name: name_of(&model.fields[k].name),
             levels: levels.collect(),
         }
-    });
+    };
+    let of_fields = |some: bool| -> Vec<FieldBars> {
+        let all = (0..model.fields.len()).map(|k| bars(k, some));
+        all.filter(|field| !field.levels.is_empty()).collect()
+    };
+    let empty = of_fields(false);
     ModelBars {
         status: model.status.name(),
         records: grouped(model.records.max(0.0) as u64),
         zero: scale.at(0.0),
-        fields: fields.collect(),
+        fields: of_fields(true),
+        empty_levels: empty.iter().map(|field| field.levels.len()).sum(),
+        empty,
     }
 }

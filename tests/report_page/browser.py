@@ -2,7 +2,6 @@
 
 import base64
 import json
-import os
 import pathlib
 import time
 import unittest
@@ -71,9 +70,12 @@ class PageTest(unittest.TestCase):
     def open(self, page, fresh=True):
         """Opens a page, as one who was never there."""
         # All files share one store.
-        if fresh and self.driver.current_url.startswith("file:"):
+        address = f"file://{FOLDER}/{page}.html"
+        if fresh:
+            if not self.driver.current_url.startswith("file:"):
+                self.driver.get(address)
             self.driver.execute_script("localStorage.clear()")
-        self.driver.get(f"file://{FOLDER}/{page}.html")
+        self.driver.get(address)
 
     def find(self, css):
         return self.driver.find_element(By.CSS_SELECTOR, css)
@@ -84,8 +86,50 @@ class PageTest(unittest.TestCase):
     def text(self, css):
         return self.find(css).text
 
-    def press(self, *keys):
+    def keys(self, *keys):
+        """Presses keys, wherever the pair is, and whether anybody has looked at it."""
         webdriver.ActionChains(self.driver).send_keys(*keys).perform()
+
+    def press(self, *keys):
+        """Presses keys as whoever decides does: each pair is in view, and is looked at before."""
+        for key in keys:
+            self.driver.execute_script("document.getElementById('pair-place').scrollIntoView()")
+            self.read()
+            self.keys(key)
+
+    def read(self):
+        """Waits for as long as a pair has to be in view before it can be decided."""
+        time.sleep(0.35)
+
+    def event(self, key, repeat=False, modifiers=0):
+        """A key that goes down, as the browser gets it: once more while it is held, or with Alt (1), Ctrl (2), Meta (4)."""
+        codes = {"Enter": 13}
+        text = "\r" if key == "Enter" else "" if modifiers else key
+        self.driver.execute_cdp_cmd("Input.dispatchKeyEvent", {
+            "type": "keyDown" if text else "rawKeyDown", "key": key, "text": text, "autoRepeat": repeat, "modifiers": modifiers,
+            "windowsVirtualKeyCode": codes.get(key, ord(key[0].upper()))})
+
+    def release(self, key):
+        self.driver.execute_cdp_cmd("Input.dispatchKeyEvent", {"type": "keyUp", "key": key})
+
+    def decided(self):
+        """What has been decided here, by the keys of each pair, as the browser keeps it."""
+        made = self.driver.execute_script("""window.read ??= JSON.parse(document.getElementById('report-data').textContent);
+            const made = Object.entries(localStorage).flatMap(([name, value]) => name.startsWith('bloom_ident ') ? JSON.parse(value) : []);
+            return made.map(([i, verdict]) => [window.read.records[window.read.pairs[i].a].key, window.read.records[window.read.pairs[i].b].key, verdict])""")
+        return {(a, b): verdict for a, b, verdict in made}
+
+    def shown(self):
+        """The keys of the pair that is looked at, as the page shows them."""
+        return tuple(head.text.split()[-1] for head in self.all(".sides thead th[scope=col]:not(.num)"))
+
+    def progress(self):
+        """Of how many pairs how many are decided, as the page says."""
+        decided, _, of, _ = self.text(".saved strong").replace(",", "").split()
+        return int(decided), int(of)
+
+    def in_window(self, css):
+        return self.driver.execute_script("const r = arguments[0].getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight && r.left >= 0 && r.right <= innerWidth", self.find(css))
 
     def choose(self, label, value):
         for select in self.all(".filters label"):
@@ -132,18 +176,24 @@ class PageTest(unittest.TestCase):
     def wait(self, condition, seconds=5):
         return WebDriverWait(self.driver, seconds).until(lambda _: condition())
 
-    def exported(self, page, kind):
-        """What the page exports, which a download has, too; kept as a file."""
-        self.find(f"#as-{'csv' if kind == 'csv' else 'insert'}").click()
-        text = self.driver.execute_script("return document.getElementById('exported').value")
-        file = DOWNLOADS / f"decisions.{kind}"
-        self.find("a.button").click()
+    def downloaded(self, page):
+        """The CSV file that the page gives; it is kept."""
+        file = DOWNLOADS / "decisions.csv"
+        self.find("#download").click()
         self.wait(lambda: file.exists() and file.stat().st_size > 0)
-        saved = file.read_text(encoding="utf-8")
+        text = file.read_bytes().decode("utf-8")
         file.unlink()
-        self.assertEqual(saved, text)
-        (FOLDER / f"{page}.{kind}").write_text(text, encoding="utf-8", newline="")
+        (FOLDER / f"{page}.csv").write_text(text, encoding="utf-8", newline="")
+        return text
+
+    def copied(self, page):
+        """The statement that the page copies; it is kept as a file."""
+        self.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+        self.find("#copy").click()
+        self.wait(lambda: "copied" in self.text(".said"))
+        text = self.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+        (FOLDER / f"{page}.sql").write_text(text, encoding="utf-8", newline="")
         return text
 
 
-__all__ = ["By", "FOLDER", "Keys", "PageTest", "os", "time"]
+__all__ = ["FOLDER", "Keys", "PageTest", "time", "webdriver"]

@@ -14,6 +14,14 @@ INSERT INTO decided SELECT a, b, CASE WHEN x.cluster_id = y.cluster_id THEN 'sam
 -- a model, and the pairs that it finds
 CREATE TABLE model AS SELECT bloom_model_fit('person', 'rec_id', '{given_name,surname,address_1,suburb,date_of_birth:date(YYYYMMDD),soc_sec_id}') AS model;
 CREATE TABLE found AS SELECT p.* FROM model, bloom_model_duplicates('person', 'rec_id', model, 0.01) AS p;
+-- those of them that people are asked about
+CREATE TABLE asked AS SELECT * FROM bloom_review_queue('found', 40);
+-- the register of the tutorial, with its families
+CREATE TABLE register (number integer PRIMARY KEY, given_name text, surname text, born text, street text, postcode text, town text, phone text, email text);
+\set copy 'COPY register FROM ' :'register' ' (FORMAT csv, HEADER)'
+:copy;
+CREATE TABLE reader_model AS SELECT bloom_model_fit('register', 'number') AS model;
+CREATE TABLE reader_pair AS SELECT p.* FROM reader_model, bloom_model_duplicates('register', 'number', model) AS p;
 -- entities that are kept
 CREATE TABLE kept (LIKE person INCLUDING INDEXES);
 INSERT INTO kept SELECT rec_id, given_name, surname, address_1, suburb, date_of_birth, soc_sec_id, note FROM person;

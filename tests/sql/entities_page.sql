@@ -28,7 +28,7 @@ CREATE FUNCTION data(page text) RETURNS jsonb LANGUAGE sql AS $$ SELECT split_pa
 CREATE FUNCTION words(page text) RETURNS text LANGUAGE sql AS $$ SELECT regexp_replace(regexp_replace(page, '<[^>]*>', ' ', 'g'), '\s+', ' ', 'g') $$;
 CREATE FUNCTION shown(page text) RETURNS TABLE (n bigint, a text, b text, value float8, entity bigint, parts int[], sum float8, was text, cluster bigint, drawn bigint) LANGUAGE sql AS $$
     SELECT n, d.data->'records'->(p->>'a')::int->>'key', d.data->'records'->(p->>'b')::int->>'key', (p->>'value')::float8, (p->'held'->>'number')::bigint,
-        ARRAY(SELECT jsonb_array_elements_text(p->'held'->'parts')::int), (SELECT sum((w->>0)::float8) FROM jsonb_array_elements(p->'why') AS w), p->>'was', (p->>'cluster')::bigint, (p->>'group')::bigint
+        ARRAY(SELECT jsonb_array_elements_text(p->'held'->'parts')::int), (p->'why'->>'sum')::float8, p->>'was', (p->>'cluster')::bigint, (p->>'group')::bigint
     FROM (SELECT data(page)) AS d (data), jsonb_array_elements(d.data->'pairs') WITH ORDINALITY AS e (p, n) $$;
 CREATE TABLE pages AS SELECT bloom_report_pairs('ent', 'person', 'id') AS page;
 CREATE TABLE pair AS SELECT s.* FROM pages, shown(page) AS s;

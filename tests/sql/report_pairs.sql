@@ -61,20 +61,31 @@ SELECT model, page ~ 'Of 2 records shown on this page there are no values' AS mi
 SELECT model, s[1] AS statement, page ~ 'There <code>:.model.</code> is a variable' AS explained FROM pages, regexp_matches(page, '<pre><code>(.*?)</code></pre>') AS s;
 SELECT words(substring(bloom_report_pairs('one_missing', 'person', 'id'), 'Of 1 record.*?values\.')) AS one;
 
--- Why. The sum is that of bloom_model_explain.
+-- Why. The sum is that of the pair: what the model does not account for has a row of its own.
 SELECT words(t[1]) AS why FROM pages, LATERAL (SELECT substring(page, '<tbody class="pair">.*?</section>') AS near) AS n,
     regexp_matches(near, '<table class="why">(.*?)</table>', 'g') AS t WHERE model;
-SELECT m[1] AS bits, sum(e.bits)::numeric(6,1) AS explained, m[2] AS probability FROM pages, models AS o, person AS x, person AS y,
-    LATERAL bloom_model_explain(o.model, to_jsonb(x), to_jsonb(y)) AS e, regexp_matches(page, 'Why: (\S+) bits, probability ([0-9.]+)</summary>', 'g') AS m
-WHERE pages.model AND (x.id, y.id) IN ((1, 2), (1, 3), (4, 5)) GROUP BY m, x.id, y.id HAVING abs(m[1]::float8 - sum(e.bits)) < 0.06 ORDER BY x.id, y.id;
+-- Of a pair with the probability that the model gives it, there is no such row, and the sum is that of bloom_model_explain.
+CREATE TABLE explained AS SELECT x.id::text AS a, y.id::text AS b, 1 / (1 + 2 ^ -sum(e.bits)) AS probability, sum(e.bits) AS bits
+    FROM models AS o, person AS x, person AS y, LATERAL bloom_model_explain(o.model, to_jsonb(x), to_jsonb(y)) AS e WHERE x.id < y.id GROUP BY x.id, y.id;
+SELECT DISTINCT ON (e.bits, e.a, e.b) e.a, e.b, e.bits::numeric(6,1), t[2] AS sum, t[1] AS pair, t[3] AS probability, m[1] AS sum_below, m[2] AS probability_below
+FROM models, bloom_report_pairs('explained', 'person', 'id', model => model) AS page, regexp_matches(page, '<tbody class="pair">\s*?<tr><td class="num" rowspan="2">([0-9.]+)<.*?<th scope="row">sum</th>.*?<td class="num">([^<]*)</td><td>probability ([0-9.]+)<', 'g') AS t
+    JOIN explained AS e ON abs(e.bits - t[2]::float8) <= 0.05 LEFT JOIN regexp_matches(page, 'Why: (\S+) bits, probability ([0-9.]+)</summary>', 'g') AS m ON m[1] = t[2]
+WHERE page !~ 'found elsewhere' ORDER BY e.bits, e.a, e.b;
 -- What a calibration adds has its name, for the script, too.
-SELECT page ~ '"names":\[[^]]*"\(calibration\)"\]' AS named, page ~ '<th scope="row">\(calibration\)</th>' AS added FROM models, bloom_report_pairs('found', 'person', 'id', model => model || '{"calibration": {"slope": 0.5, "shift": 1, "answers": 70}}') AS page;
+SELECT page ~ '"words":\[[^]]*"answers of people"' AS named, page ~ '<th scope="row">answers of people</th>' AS added FROM models, bloom_report_pairs('found', 'person', 'id', model => model || '{"calibration": {"slope": 0.5, "shift": 1, "answers": 70}}') AS page;
+-- Pairs by similarity have no probability but that of the model.
+CREATE VIEW of_similarity AS SELECT a, b, 0.5 AS similarity FROM explained WHERE (a, b) = ('1', '2');
+SELECT t[1] AS similarity, t[2] AS sum, t[3] AS probability FROM models, bloom_report_pairs('of_similarity', 'person', 'id', model => model) AS page, regexp_matches(page, '<tbody class="pair">\s*?<tr><td class="num" rowspan="2">([0-9.]+)<.*?<th scope="row">sum</th>.*?<td class="num">([^<]*)</td><td>probability ([0-9.]+)<', 'g') AS t;
 -- Bars to the right are for, to the left against; each begins where the one above it ends.
 SELECT m[1] AS field, m[2] AS zero, m[3] AS class, m[4] AS x, m[5] AS width FROM pages, LATERAL (SELECT substring(page, '<table class="why">.*?</table>') AS why) AS w,
     regexp_matches(why, '<th scope="row">([^<]*)</th><td><svg[^>]*><line class="axis" x1="([^"]*)"[^>]*><rect class="(\w+)" x="([^"]*)" y="2" width="([^"]*)"', 'g') AS m WHERE model;
--- Every level of every field is in the chart.
-SELECT count(*) = (SELECT count(*) FROM models, bloom_model_levels(model)) AS levels FROM pages,
-    regexp_matches(substring(page, '<caption>Bits by field and level.*?</table>'), '<rect', 'g') WHERE model;
+-- Every level of every field is in the chart, or, if no match has it, in the one that is folded.
+SELECT rate, fold, count(*), count(*) = (SELECT count(*) FROM bloom_model_levels(m) AS l WHERE (round(l.pairs) = 0) = fold) AS levels
+FROM models, unnest('{0.2,0.02}'::float8[]) AS rate, LATERAL (SELECT model || jsonb_build_object('matches_per_record', rate) AS m) AS o, bloom_report_pairs('found', 'person', 'id', model => m) AS page, unnest('{false,true}'::boolean[]) AS fold,
+    regexp_matches(substring(page, CASE WHEN fold THEN '<details>\s*?<summary>\d+? levels? that no match has.*?</details>' ELSE '<caption>Bits by field and level.*?</table>' END), '<rect', 'g') GROUP BY rate, fold, m ORDER BY rate, fold;
+-- A page of a review queue says so: all of it is worth a look.
+CREATE VIEW asked AS SELECT * FROM bloom_review_queue('found', 3);
+SELECT pairs, page ~ '"asked":true' AS asked FROM (VALUES ('found'), ('asked')) AS v (pairs), bloom_report_pairs(pairs::regclass, 'person', 'id') AS page;
 
 -- Data are escaped, everywhere; names, too.
 SELECT name, page ~ part AS found FROM pages, (VALUES ('script', '&#60;script&#62;alert\(1\)&#60;/script&#62;'), ('quote', '&#34; onload=&#34;x'), ('column', '<th scope="col">Given &#60;name&#62;</th>'),

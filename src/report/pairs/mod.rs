@@ -202,6 +202,8 @@ fn report(
         model: found.model,
         texts: Some(&found.texts),
         searched: false,
+        // A column that only a review queue has.
+        asked: catalog::column(pairs, c"alike").is_some(),
         decisions: table_of_decisions.as_deref(),
     };
     let data = block(&found.facts, &subject);

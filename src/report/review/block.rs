@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use linkage::clusters::Verdict;
-use linkage::model::Reason;
 use linkage::review::{data_block, marks};
 use serde::Serialize;
 use text::ngram;
@@ -31,6 +30,8 @@ pub struct ReviewSubject<'a> {
     pub texts: Option<&'a HashMap<Vec<u8>, Vec<Option<String>>>>,
     /// The pairs were searched for, and not given.
     pub searched: bool,
+    /// The pairs are those that somebody is asked about, all of them.
+    pub asked: bool,
     /// The table of the decisions, as SQL writes it.
     pub decisions: Option<&'a str>,
 }
@@ -70,8 +71,19 @@ struct PairBlock {
     marks: Vec<(usize, String, String)>,
     /// For each column its similarity, where it is one that decides.
     alike: Vec<Option<f64>>,
-    /// What a model adds: bits, and the number of the words.
-    why: Vec<(f64, usize)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<WhyBlock>,
+}
+
+/// Why a pair has its bits. Names and words are told by their numbers.
+#[derive(Serialize)]
+struct WhyBlock {
+    /// What each field of a model adds: bits, and words.
+    fields: Vec<(f64, usize)>,
+    /// What is added besides: a name, bits, and words.
+    beside: Vec<(usize, f64, usize)>,
+    sum: f64,
+    probability: String,
 }
 
 #[derive(Serialize)]
@@ -92,6 +104,7 @@ struct PageBlock<'a> {
     threshold: f64,
     least: f64,
     searched: bool,
+    asked: bool,
     total: u64,
     /// How many pairs alone hold an entity together, on a page of entities.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -204,7 +217,8 @@ pub fn block(facts: &Facts, subject: &ReviewSubject) -> String {
                 block.alike.push(alike);
             }
         }
-        block.why = why(subject, pair, &mut words);
+        let probability = facts.has_probabilities().then_some(pair.value);
+        block.why = why(subject, pair, probability, &mut words);
         pairs.push(block);
     }
     let groups = facts.review.graphs.iter().map(|graph| GroupBlock {
@@ -223,18 +237,8 @@ pub fn block(facts: &Facts, subject: &ReviewSubject) -> String {
     });
     let groups = groups.collect();
     let names = subject.model.map_or(Vec::new(), |explainer| {
-        let model = explainer.model.model();
-        let fields = (0..model.fields.len()).map(Reason::Field);
-        let others = [
-            Reason::Together,
-            Reason::Prior,
-            Reason::Others,
-            Reason::Calibration,
-        ];
-        let reasons = fields.chain(others);
-        reasons
-            .map(|reason| reason.name(model).to_owned())
-            .collect()
+        let fields = explainer.model.model().fields.iter();
+        fields.map(|field| name_of(&field.name)).collect()
     });
     let columns = facts.columns.iter().zip(&used);
     let relations = subject.relations.iter();
@@ -244,6 +248,7 @@ pub fn block(facts: &Facts, subject: &ReviewSubject) -> String {
         threshold: facts.threshold,
         least: facts.searched,
         searched: subject.searched,
+        asked: subject.asked,
         total: facts.histogram.total(),
         holding: facts.entities.as_ref().map(|entities| entities.holding),
         relations: relations.collect(),
@@ -283,21 +288,29 @@ fn pair_block(subject: &ReviewSubject, pair: &ShownPair, [a, b]: [usize; 2]) -> 
         held: pair.held,
         marks: Vec::new(),
         alike: Vec::new(),
-        why: Vec::new(),
+        why: None,
     }
 }
 
-/// What a model adds to a pair, reason by reason.
-fn why(subject: &ReviewSubject, pair: &ShownPair, words: &mut WordList) -> Vec<(f64, usize)> {
+/// Why a pair has its bits, where a model says so.
+fn why(
+    subject: &ReviewSubject,
+    pair: &ShownPair,
+    probability: Option<f64>,
+    words: &mut WordList,
+) -> Option<WhyBlock> {
     let texts = |key: &Vec<u8>| subject.texts.and_then(|texts| texts.get(key));
-    let [a, b] = [0, 1].map(|i| texts(&pair.keys[i]));
-    let (Some(explainer), Some(a), Some(b)) = (subject.model, a, b) else {
-        return Vec::new();
-    };
-    let addends = explainer.addends(a, b);
-    let why = addends.iter().map(|addend| {
-        let text = name_of(addend.words.as_deref().unwrap_or(""));
-        (rounded(addend.bits, 2), words.number(&text))
-    });
-    why.collect()
+    let (a, b) = (texts(&pair.keys[0])?, texts(&pair.keys[1])?);
+    let explanation = subject.model?.explain(a, b, probability);
+    let mut number = |text: &str| words.number(text);
+    let fields = explanation.fields.iter();
+    let fields = fields.map(|of| (of.bits, number(&of.words))).collect();
+    let beside = explanation.beside.iter();
+    let beside = beside.map(|of| (number(&of.name), of.bits, number(&of.words)));
+    Some(WhyBlock {
+        fields,
+        beside: beside.collect(),
+        sum: explanation.sum,
+        probability: explanation.probability,
+    })
 }

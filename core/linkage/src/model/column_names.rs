@@ -22,6 +22,17 @@ const GIVEN_WHOLE: &str = "given first nombre prenume nome";
 const GIVEN: &str = "givenname firstname forename christianname vorname rufname prenom nombrepila \
     primeironome primernombre voornaam fornavn imie";
 
+/// Parts of names of addresses within a town.
+const ADDRESSES: &str =
+    "address adresse addr street strasse road rue calle direccion indirizzo straat ulica";
+
+/// Parts of names of towns, and of what stands for them.
+const TOWNS: &str =
+    "city town suburb postcode postalcode zipcode plz ville ciudad citta gemeinde wohnort";
+
+/// The same, where they are the whole name.
+const TOWNS_WHOLE: &str = "zip ort place";
+
 /// Names of columns that say which record or group it is.
 const RECORD: &str = "id key uuid guid cluster clusterid entityid recid recordid";
 
@@ -73,6 +84,17 @@ pub fn is_surname(name: &str) -> bool {
 pub fn is_given_name(name: &str) -> bool {
     let name = plain(name);
     is_one_of(&name, GIVEN_WHOLE) || has_one_of(&name, GIVEN)
+}
+
+/// Whether it is an address within a town.
+pub fn is_address(name: &str) -> bool {
+    has_one_of(&plain(name), ADDRESSES) && !is_named_personal(name)
+}
+
+/// Whether it is a town, or stands for one.
+pub fn is_town(name: &str) -> bool {
+    let name = plain(name);
+    is_one_of(&name, TOWNS_WHOLE) || has_one_of(&name, TOWNS)
 }
 
 /// Whether it says which record it is, or which group of records.

@@ -1,5 +1,6 @@
 //! What a model has learned, in words.
 
+use super::column_names::{is_address, is_given_name, is_surname, is_town};
 use super::fitted::{Class, MatchModel, Search};
 use super::values::{meaning, Kind, EQUAL, LEVELS, MISSING, PRESENT, SWAPPED};
 
@@ -135,17 +136,9 @@ impl MatchModel {
 
     /// What pairs of a class are like, as half a sentence.
     pub(super) fn class_meaning(&self, class: &Class) -> String {
-        let differs = |k: usize| class.chance >> k & 1 == 1;
-        let agrees = |k: usize| {
-            let shares = &class.shares[k];
-            let sum = |of: &[f64]| of.iter().sum::<f64>();
-            // the share of the second of two fields that change places is 1 and means nothing
-            let present = sum(&shares[..PRESENT]) - shares[SWAPPED];
-            !differs(k) && sum(&shares[..EQUAL]) > present / 2.0
-        };
         let mut parts = Vec::new();
-        let differ: Vec<&str> = self.names(&differs);
-        let agree: Vec<&str> = self.names(&agrees);
+        let differ: Vec<&str> = self.names(&|k| class.chance >> k & 1 == 1);
+        let agree = self.agreeing(class);
         for (verb, names) in [("differ", differ), ("agree", agree)] {
             match &names[..] {
                 [] => (),
@@ -157,6 +150,38 @@ impl MatchModel {
             true => "agree in no field".to_owned(),
             false => parts.join(", "),
         }
+    }
+
+    /// The fields whose values are equal in most pairs of a class that have both.
+    fn agreeing(&self, class: &Class) -> Vec<&str> {
+        self.names(&|k| {
+            let shares = &class.shares[k];
+            let sum = |of: &[f64]| of.iter().sum::<f64>();
+            // the share of the second of two fields that change places is 1 and means nothing
+            let present = sum(&shares[..PRESENT]) - shares[SWAPPED];
+            class.chance >> k & 1 == 0 && sum(&shares[..EQUAL]) > present / 2.0
+        })
+    }
+
+    /// Whom the pairs of another class than the matches are of, in plain words, as far as the names of its fields say.
+    pub fn class_people(&self, class: usize) -> String {
+        let agree = self.agreeing(&self.classes[class]);
+        let has = |is: fn(&str) -> bool| agree.iter().any(|name| is(name));
+        let (given, surname) = (has(is_given_name), has(is_surname));
+        let place = match (has(is_address), has(is_town)) {
+            (true, _) => " at one address",
+            (false, true) => " in one town",
+            (false, false) => "",
+        };
+        let people = match (given, surname, place) {
+            (true, true, _) => "namesakes",
+            (false, true, " at one address") => "relatives",
+            (false, true, _) => "people of one surname",
+            (true, false, _) => "people of one given name",
+            (false, false, "") => "others that are alike",
+            (false, false, _) => "people",
+        };
+        format!("{people}{place}")
     }
 
     fn names(&self, which: &impl Fn(usize) -> bool) -> Vec<&str> {
@@ -230,6 +255,34 @@ mod tests {
             shares: vec![[1.0 / 12.0; LEVELS]; 5],
         };
         assert_eq!(model.class_meaning(&none), "agree in no field");
+    }
+
+    #[test]
+    fn classes_of_people() {
+        let of = |names: [&str; 5]| {
+            let mut model = people();
+            model.classes[2].shares[1] = [0.05; LEVELS];
+            for (field, name) in model.fields.iter_mut().zip(names) {
+                field.name = name.to_owned();
+            }
+            [1, 2, 3].map(|class| model.class_people(class))
+        };
+        let known = of(["given_name", "surname", "dob", "city", "street_no"]);
+        let is = [
+            "relatives at one address",
+            "people at one address",
+            "namesakes",
+        ];
+        assert_eq!(known, is);
+        let known = of(["vorname", "nachname", "dob", "ort", "phone"]);
+        let is = [
+            "people of one surname in one town",
+            "people in one town",
+            "namesakes",
+        ];
+        assert_eq!(known, is);
+        let known = of(["title", "maker", "year", "e_mail_address", "shelf"]);
+        assert_eq!(known, ["others that are alike"; 3]);
     }
 
     #[test]

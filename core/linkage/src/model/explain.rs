@@ -15,8 +15,8 @@ pub enum Reason {
     Together,
     /// How many of all pairs are matches.
     Prior,
-    /// What pairs of other classes take.
-    Others,
+    /// What pairs of other classes take, and the number of the class that takes most.
+    Others(Option<usize>),
     /// What answers of people have shown.
     Calibration,
 }
@@ -28,7 +28,7 @@ impl Reason {
             Reason::Field(k) => &model.fields[k].name,
             Reason::Together => "(fields that go together)",
             Reason::Prior => "(prior)",
-            Reason::Others => "(other classes)",
+            Reason::Others(_) => "(other classes)",
             Reason::Calibration => "(calibration)",
         }
     }
@@ -90,9 +90,10 @@ impl ReadyModel {
         let top = ratios.iter().copied().fold(0.0, f64::max);
         let sum: f64 = ratios.iter().map(|bits| (bits - top).exp2()).sum();
         let greatest = (0..ratios.len()).max_by(|&i, &j| ratios[i].total_cmp(&ratios[j]));
+        let greatest = greatest.map(|i| i + 1);
         all.push(Addend {
-            reason: Reason::Others,
-            words: greatest.map(|i| model.class_meaning(&model.classes[i + 1])),
+            reason: Reason::Others(greatest),
+            words: greatest.map(|class| model.class_meaning(&model.classes[class])),
             bits: 0.0 - top - ((0.0 - top).exp2() + sum).log2(),
         });
         if let Some(calibration) = &model.calibration {

@@ -18,14 +18,17 @@ const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 /** "1 pair", "2 pairs". */
 const plural = (n, what) => `${grouped(n)} ${what}${n === 1 ? "" : "s"}`;
 
-/** A similarity with three digits; one that is not 1 is not shown as 1. */
-const short = (x) => (x >= 1 ? "1" : (Math.floor(x * 1000 + 1e-9) / 1000).toFixed(3));
+/** A similarity with three digits, as the report shows it elsewhere; one that is not 1 is not shown as 1. */
+const short = (x) => (x >= 1 ? "1" : (Math.min(Math.floor(x * 1000 + 1e-9), 999) / 1000).toFixed(3));
 
 /** A threshold with as many digits as it has. */
 const exact = (x) => (Math.abs(x * 100 - Math.round(x * 100)) < 1e-9 ? x.toFixed(2) : String(x));
 
-/** Bits with their sign. */
-const signed = (bits) => (Math.abs(bits) < 0.05 ? "0.0" : (bits > 0 ? "+" : "\u2212") + Math.abs(bits).toFixed(1));
+/** Bits with their sign, as the report shows them elsewhere. */
+function signed(bits) {
+  const tenths = Math.round(Math.abs(bits) * 10);
+  return tenths === 0 ? "0.0" : (bits > 0 ? "+" : "\u2212") + (tenths / 10).toFixed(1);
+}
 
 /** What people call the value of a pair, with a capital letter. */
 const Measure = report.measure[0].toUpperCase() + report.measure.slice(1);

@@ -42,40 +42,46 @@ function asInsert() {
 /** Whether a spreadsheet would take a key for a formula. */
 const hasFormulas = () => decisionsMade().some(({ a, b }) => /^[=+\-@\t\r]/.test(a) || /^[=+\-@\t\r]/.test(b));
 
-function exportTool() {
-  const text = el("textarea", { id: "exported", readonly: true, rows: 8, "aria-label": "Decisions, exported", hidden: true, spellcheck: "false" });
-  const link = el("a", { class: "button", hidden: true }, "Download");
-  const copy = el("button", { type: "button", class: "plain", hidden: true }, "Copy");
-  const note = told({ class: "quiet" });
-  let made = null;
-  const show = (content, name, type) => {
-    const n = store.made.size;
-    if (made) URL.revokeObjectURL(made);
-    made = URL.createObjectURL(new Blob([content], { type }));
-    link.href = made;
-    link.download = name;
-    text.value = content;
-    [text, link, copy].forEach((element) => { element.hidden = n === 0; });
-    const formula = name.endsWith(".csv") && hasFormulas()
-      ? " Some keys begin as formulas do. They are kept as they are, for COPY: do not open this file in a spreadsheet, or import all columns as text." : "";
-    note.textContent = n === 0 ? "There is nothing to export: no pair has been decided here." : `${plural(n, "decision")}.${formula}`;
+/** Has the browser keep a file. */
+function download(content, name, type) {
+  const href = URL.createObjectURL(new Blob([content], { type }));
+  el("a", { href, download: name }).click();
+  // The browser has it by then.
+  setTimeout(() => URL.revokeObjectURL(href), 60000);
+}
+
+/** Copies a text, in one way or another; whether that is possible. */
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch (error) {
+    const field = el("textarea", { class: "hidden", "aria-hidden": "true" }, text);
+    view.bar.append(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    return done;
+  }
+}
+
+/** Buttons that take the decisions along. */
+function exportTools() {
+  const taken = (words) => {
+    store.exported = true;
+    view.say(`${plural(store.made.size, "decision")} ${words}.`);
   };
-  const taken = () => { store.exported = true; };
-  link.addEventListener("click", taken);
-  copy.addEventListener("click", async () => {
-    text.select();
-    try {
-      await navigator.clipboard.writeText(text.value);
-    } catch (error) {
-      document.execCommand("copy");
-    }
-    taken();
-    note.textContent = "Copied.";
-  });
-  store.listeners.push(() => [text, link, copy].forEach((element) => { element.hidden = true; }));
-  return [el("h3", null, "Export"), el("p", { class: "quiet" }, `What is decided here becomes rows of a table of decisions${report.decisions ? `, such as ${report.decisions}` : ""}.`),
-    el("div", { class: "answers" },
-      el("button", { type: "button", id: "as-csv", click: () => show(asCsv(), "decisions.csv", "text/csv") }, "CSV"),
-      el("button", { type: "button", id: "as-insert", click: () => show(asInsert(), "decisions.sql", "application/sql") }, "INSERT"), link, copy),
-    note, text];
+  const file = el("button", { type: "button", id: "download", title: "Decisions as CSV, for COPY", click: () => {
+    download(asCsv(), "decisions.csv", "text/csv");
+    taken(`in decisions.csv${hasFormulas() ? ". Some keys begin as formulas do. They are kept as they are, for COPY: do not open this file in a spreadsheet, or import all columns as text" : ""}`);
+  } }, "Download");
+  const copy = el("button", { type: "button", id: "copy", title: "Decisions as an INSERT statement, to paste", click: async () => {
+    if (await copied(asInsert())) taken("copied as an INSERT statement");
+    else view.say("This browser does not let the page copy. Download the decisions instead.");
+  } }, "Copy");
+  const buttons = [file, copy];
+  const show = () => buttons.forEach((button) => { button.disabled = store.made.size === 0; });
+  store.listeners.push(show);
+  show();
+  return buttons;
 }

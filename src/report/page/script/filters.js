@@ -1,6 +1,15 @@
 // Which pairs are gone through, and in which order.
 
-const wanted = { show: "open", band: "all", field: "all", cluster: "all", order: ofEntities ? "first" : "near" };
+const wanted = { show: "open", band: "all", field: "all", cluster: "all", order: ofEntities ? "first" : "near", doubtful: true };
+
+/** From here on hardly any pair is worth a look. */
+const SURE = 0.95;
+
+/** Whether sure pairs can be left out: there are others, and not all have been chosen to be looked at. */
+const hasSure = !ofEntities && !report.asked && pairs.some((pair) => pair.value < SURE) && pairs.some((pair) => pair.value >= SURE);
+
+/** Whether no others than doubtful pairs are shown, since nobody has asked for others. */
+const onlyDoubtful = () => hasSure && wanted.doubtful && wanted.show === "open" && wanted.band === "all" && wanted.cluster === "all";
 
 /** How the pairs of a group that is drawn are asked for. */
 const nameOfGroup = (number) => (ofEntities ? String(number) : `g${number}`);
@@ -31,11 +40,12 @@ function fits(pair, field) {
   return what === "differs" ? differs : what === "agrees" && !differs;
 }
 
-/** The numbers of the pairs that are wanted, in their order. */
-function chosenPairs() {
+/** The numbers of the pairs that are wanted, in their order; sure ones too, or not. */
+function chosenPairs(doubtful) {
   const { show, band, field, cluster, order } = wanted;
   const chosen = pairs.filter((pair) =>
-    (show === "all" || (show === "open" ? isOpen(pair) : show === "stale" ? pair.stale : !isOpen(pair)))
+    (!doubtful || pair.value < SURE)
+    && (show === "all" || (show === "open" ? isOpen(pair) : show === "stale" ? pair.stale : !isOpen(pair)))
     && (band === "all" || bandOf(pair.value) === +band)
     && (field === "all" || fits(pair, field))
     && (cluster === "all" || (cluster[0] === "g" ? pair.group === +cluster.slice(1) : pair.cluster === +cluster)));
@@ -73,10 +83,17 @@ function filterTools(changed) {
     ...(ofEntities ? [] : drawn.map(({ number }) => [nameOfGroup(number), `group ${number}`]))];
   const orders = [["least", "least similar first"], ["most", "most similar first"]];
   orders.unshift(ofEntities ? ["first", "most worth a look first"] : ["near", "nearest to the threshold"]);
-  return el("div", { class: "filters", role: "group", "aria-label": "Which pairs" },
+  const filters = el("div", { class: "filters", role: "group", "aria-label": "Which pairs" },
     choice("Pairs", show, wanted.show, change("show")),
     choice(Measure, [["all", "any"], ...bandOptions], "all", change("band")),
     choice("Field", [["all", "any"], ...fieldOptions], "all", change("field")),
     numbers.length > 0 ? choice(ofEntities ? "Entity" : "Cluster", clusterOptions, "all", change("cluster")) : null,
     choice("Order", orders, wanted.order, change("order")));
+  // Where there is little room, they open when asked for.
+  const narrow = window.matchMedia("(max-width: 40rem)");
+  const tool = el("details", { class: "which" }, el("summary", null, "Which pairs"), filters);
+  const fold = () => { tool.open = !narrow.matches; };
+  narrow.addEventListener("change", fold);
+  fold();
+  return tool;
 }

@@ -2,7 +2,7 @@
 
 const KEYS = { y: "same", n: "different", u: "unsure" };
 const current = { queue: [], at: 0 };
-const view = {};
+const view = { listeners: [] };
 
 /** The pair that is looked at; none if nothing is wanted. */
 const pairAt = () => pairs[current.queue[current.at]];
@@ -30,86 +30,124 @@ function showPair() {
   const pair = pairAt();
   const n = current.queue.length;
   view.place.textContent = n === 0 ? "No such pairs" : `Pair ${grouped(current.at + 1)} of ${grouped(n)}`;
-  const decided = current.queue.filter((i) => !isOpen(pairs[i])).length;
-  view.progress.textContent = n === 0 ? "" : `${grouped(decided)} of ${grouped(n)} decided.`;
   view.buttons.forEach((button) => {
     button.disabled = !pair;
     const verdict = button.dataset.verdict;
     if (verdict) button.setAttribute("aria-pressed", String(Boolean(pair) && store.verdict(pair) === verdict));
   });
+  view.undo.disabled = store.steps.length === 0 && !(pair && store.made.has(pair.number));
+  seen.since = null;
+  view.listeners.forEach((listener) => listener());
   if (!pair) {
-    view.pair.replaceChildren(el("p", { class: "quiet" }, "Nothing is left here. Choose other pairs above, or export what is decided."));
+    view.pair.replaceChildren(el("p", { class: "quiet" }, "Nothing is left here. Choose other pairs above, or take what is decided along."));
     return;
   }
   const line = el("p", { class: "about" }, el("span", { class: "n" }, short(pair.value)), el("span", { class: "quiet" }, report.measure), ...knownOf(pair));
-  view.pair.replaceChildren(line, narrow.matches ? cards(pair) : sideBySide(pair), ...[waterfall(pair)].filter(Boolean));
+  view.pair.replaceChildren(line, sideBySide(pair), ...[waterfall(pair)].filter(Boolean));
+  look();
 }
 
 /** Goes by so many pairs. */
 function step(by) {
   current.at = Math.max(0, Math.min(current.queue.length - 1, current.at + by));
+  view.say("");
+  showPair();
+  if (pairAt() && !isAtBeginning()) bringIntoView();
+}
+
+/** Takes the pairs that are wanted now. The first one is that of this number, if it is among them. */
+function choosePairs(first) {
+  const left = onlyDoubtful();
+  current.queue = chosenPairs(left);
+  current.at = Math.max(0, first === undefined ? 0 : current.queue.indexOf(first));
+  view.which.textContent = left ? `${report.measure} below ${SURE}` : "";
+  view.more.hidden = !hasSure || (!left && wanted.doubtful);
+  view.more.textContent = left ? `Show all ${grouped(chosenPairs(false).length)}` : `Only those below ${SURE}`;
   showPair();
 }
 
 function decide(verdict) {
   const pair = pairAt();
-  if (!pair) return;
-  store.decide(pair.number, verdict);
-  view.told.textContent = verdict === null ? "Taken back." : `${VERDICTS[verdict]}: ${keyOf(records[pair.a])} and ${keyOf(records[pair.b])}.`;
-  if (verdict !== null && current.at + 1 < current.queue.length) current.at += 1;
-  showPair();
+  store.decide([pair.number], verdict);
+  if (current.at + 1 < current.queue.length) step(1);
+  else showPair();
+  view.say(`${VERDICTS[verdict]}: ${keyOf(records[pair.a])} and ${keyOf(records[pair.b])}.`);
 }
 
-/** Takes the pairs that are wanted now. */
-function choosePairs(first) {
-  current.queue = chosenPairs();
-  current.at = Math.max(0, first === undefined ? 0 : current.queue.indexOf(first));
-  showPair();
+/** Takes back what is decided here about the pair that is looked at, or else what was decided last, be it of one pair or of many. */
+function takeBack() {
+  const pair = pairAt();
+  const taken = pair && store.made.has(pair.number) ? store.forget(pair.number) : store.undo();
+  if (taken.length === 0) return;
+  const at = current.queue.indexOf(taken[0]);
+  if (taken.length > 1 || at < 0) choosePairs(taken[0]);
+  else step(at - current.at);
+  view.say(taken.length === 1 ? "Taken back." : `Taken back: ${plural(taken.length, "decision")}.`);
 }
 
-/** Keys decide wherever nothing is typed or chosen. */
+/** Keys act wherever nothing is typed or chosen, each as often as it is pressed: one that is held decides once. */
 function onKey(event) {
   const target = event.target;
-  if (event.ctrlKey || event.metaKey || event.altKey || target.closest("select, textarea, input:not([type=range])")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.getModifierState("AltGraph") || event.isComposing) return;
+  if (target.closest("select, textarea, input:not([type=range])")) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const moves = { j: 1, k: -1 };
-  if (target.type !== "range") Object.assign(moves, { ArrowRight: 1, ArrowLeft: -1 });
-  if (KEYS[key]) decide(KEYS[key]);
-  else if (key === "x") decide(null);
-  else if (moves[key]) step(moves[key]);
+  if (target.type !== "range" && !target.closest(".scroll")) Object.assign(moves, { ArrowRight: 1, ArrowLeft: -1 });
+  const isHeld = event.repeat && (KEYS[key] || "x?".includes(key) || (key === "Enter" && target.closest("#review button")));
+  if (isHeld) event.preventDefault();
+  else if (KEYS[key]) ifSeen(() => decide(KEYS[key]));
+  else if (key === "x" || moves[key]) ifInView(() => (key === "x" ? takeBack() : step(moves[key])));
   else if (key === "?") view.help.open = !view.help.open;
   else return;
   event.preventDefault();
 }
 
-function pairTool() {
+/** Answers, what is decided so far, and where it goes. They stay in view. */
+function answerBar() {
   const button = (text, key, act, attributes) => el("button", { type: "button", click: act, "aria-keyshortcuts": key, ...attributes },
     text, el("kbd", { "aria-hidden": "true" }, key));
   const answers = Object.entries(KEYS).map(([key, verdict]) =>
-    button(VERDICTS[verdict], key, () => decide(verdict), { class: `answer ${verdict}`, "data-verdict": verdict, "aria-pressed": "false" }));
-  const back = button("Previous", "k", () => step(-1), null);
-  const next = button("Next", "j", () => step(1), null);
-  const undo = button("Take back", "x", () => decide(null), { class: "plain" });
-  view.buttons = [...answers, back, next, undo];
-  view.place = el("h3", { id: "pair-place" });
-  view.progress = el("span", { class: "quiet" });
-  view.told = told({ class: "hidden" });
-  view.pair = el("div", { id: "pair", role: "group", "aria-labelledby": "pair-place" });
-  view.help = el("details", { class: "help" }, el("summary", null, "Keys and marks"), el("ul", null,
-    ...[["y", "the same person or thing"], ["n", "different"], ["u", "unsure"], ["x", "take back what is decided here"], ["j", "next pair, also the right arrow"], ["k", "previous pair, also the left arrow"], ["?", "this list"]]
+    button(VERDICTS[verdict], key, () => ifSeen(() => decide(verdict)), { class: `answer ${verdict}`, "data-verdict": verdict, "aria-pressed": "false" }));
+  const back = button("Previous", "k", () => step(-1), { class: "plain" });
+  const next = button("Next", "j", () => step(1), { class: "plain" });
+  view.undo = button("Take back", "x", takeBack, { class: "plain", id: "take-back" });
+  view.buttons = [...answers, back, next];
+  const said = told({ class: "said" });
+  view.say = (text) => { said.textContent = text; };
+  view.bar = el("div", { class: "bar-of-answers" },
+    el("div", { class: "answers" }, ...answers, el("span", { class: "moves" }, back, next, view.undo)),
+    el("div", { class: "answers" }, savedLine(), said, el("span", { class: "moves" }, ...exportTools())));
+  return view.bar;
+}
+
+function helpTool() {
+  view.help = el("details", { class: "help" }, el("summary", null, "Keys, marks, and what becomes of decisions"), el("ul", null,
+    ...[["y", "the same person or thing"], ["n", "different"], ["u", "unsure"], ["x", "take back what is decided here, or was decided last"],
+      ["j", "next pair, also the right arrow"], ["k", "previous pair, also the left arrow"], ["?", "this list"]]
       .map(([key, words]) => el("li", null, el("kbd", null, key), ` ${words}`))),
+  el("p", null, "A key decides only about a pair that has been in view; otherwise it brings the pair there."),
   el("p", null, el("mark", null, "Marked"), " is what differs in normal form; ", el("span", { class: "faint" }, "faint"),
     " is what is only written in another way, by case, accents or signs; ", el("span", { class: "moved" }, "dotted"), " is a word that the other record has at another place; ",
     el("span", { class: "gap", role: "img", "aria-label": "a small box" }), " is where characters are missing. A line sets apart what ",
-    hasModel ? "the model does not compare." : "the signatures are not made of."));
+    hasModel ? "the model does not compare." : "the signatures are not made of."),
+  el("p", null, `What is decided here becomes rows of a table of decisions${report.decisions ? `, such as ${report.decisions}` : ""}: Download gives a CSV file for COPY, Copy an INSERT statement to paste.`));
+  return view.help;
+}
+
+function pairTool() {
+  view.place = el("h3", { id: "pair-place" });
+  view.which = el("span", { class: "quiet" });
+  view.more = el("button", { type: "button", class: "plain", id: "all-pairs", click: () => {
+    wanted.doubtful = !wanted.doubtful;
+    choosePairs();
+  } });
+  view.pair = el("div", { id: "pair", role: "group", "aria-labelledby": "pair-place" });
   document.addEventListener("keydown", onKey);
-  narrow.addEventListener("change", showPair);
   return [
     filterTools(() => choosePairs()),
-    el("div", { class: "bar-of-pair" }, view.place, view.progress),
+    el("div", { class: "bar-of-pair" }, view.place, view.which, view.more),
     view.pair,
-    el("div", { class: "answers" }, ...answers, el("span", { class: "moves" }, back, next, undo)),
-    view.told,
-    view.help,
+    answerBar(),
+    helpTool(),
   ];
 }

@@ -1,6 +1,4 @@
-// Two records side by side, or one above the other where there is no room.
-
-const narrow = window.matchMedia("(max-width: 40rem)");
+// Two records side by side.
 
 /** A value in its parts: what differs, and what is only written in another way. */
 function parts(value, code) {
@@ -41,7 +39,7 @@ function rowsOf(pair) {
 /** What a field says: bits by a model, otherwise its similarity. */
 function saying(pair, name, i) {
   const reason = report.names.indexOf(name);
-  if (hasModel) return reason >= 0 && pair.why[reason] ? signed(pair.why[reason][0]) : "";
+  if (hasModel) return reason >= 0 && pair.why ? signed(pair.why.fields[reason][0]) : "";
   return pair.alike[i] === null || pair.alike[i] === undefined ? "" : short(pair.alike[i]);
 }
 
@@ -67,33 +65,21 @@ function sideBySide(pair) {
     ...lacking.map((record) => el("tr", null, el("td", { colspan: 4 }, el("span", { class: "null" }, missing(record)))))));
 }
 
-function cards(pair) {
-  const rows = rowsOf(pair);
-  const card = (record, k) => el("div", { class: "card" }, el("h4", null, ...heading(record)),
-    record.values === null ? el("p", { class: "null" }, missing(record)) : null,
-    el("dl", null, ...rows.flatMap((row, i) => [
-      el("dt", { class: `${row.used ? "used" : ""}${i > 0 && rows[i - 1].used && !row.used ? " apart" : ""}` }, row.name,
-        k === 1 && row.says ? el("span", { class: "says" }, hasModel ? `${row.says} bits` : row.says) : null),
-      el("dd", null, ...row.cells[k])])));
-  return el("div", { class: "cards" }, ...[records[pair.a], records[pair.b]].map(card));
-}
-
 /** Why a pair has its bits: each bar begins where the one above it ends. */
-function waterfall(pair) {
-  if (pair.why.length === 0) return null;
+function waterfall({ why }) {
+  if (!why) return null;
   const width = 240;
-  const reasons = pair.why.map(([bits, words], i) => ({ name: report.names[i], bits, words: report.words[words] }))
-    .filter(({ name, bits }) => name !== "(fields that go together)" || bits !== 0);
-  let sum = 0;
-  const spans = reasons.map(({ bits }) => [sum, (sum += bits)]);
-  const [low, high] = [Math.min(0, ...spans.flat()), Math.max(0, ...spans.flat())];
+  const reasons = [...why.fields.map(([bits, words], i) => [report.names[i], bits, words]), ...why.beside.map(([name, bits, words]) => [report.words[name], bits, words])];
+  let end = 0;
+  const spans = reasons.map(([, bits]) => [end, (end += bits)]);
+  const [low, high] = [Math.min(0, why.sum, ...spans.flat()), Math.max(0, why.sum, ...spans.flat())];
   const x = (bits) => ((width - 2) * (bits - low)) / Math.max(high - low, 1e-9) + 1;
   const bar = (from, to, name) => draw("svg", { class: "fall", viewBox: `0 0 ${width} 12`, "aria-hidden": "true" },
     draw("line", { class: "axis", x1: x(0), x2: x(0), y1: 0, y2: 12 }),
     draw("rect", { class: name, x: Math.min(x(from), x(to)), y: 2, width: Math.abs(x(to) - x(from)), height: 8 }));
   const row = (name, from, to, kind, bits, words) => el("tr", null, el("th", { scope: "row" }, name),
     el("td", null, bar(from, to, kind)), el("td", { class: "num" }, signed(bits)), el("td", { class: "quiet words" }, words));
-  const rows = reasons.map(({ name, bits, words }, i) => row(name, ...spans[i], bits < 0 ? "against" : "for", bits, words));
-  rows.push(row("sum", 0, sum, "sum", sum, `probability ${short(1 / (1 + 2 ** -sum))}`));
+  const rows = reasons.map(([name, bits, words], i) => row(name, ...spans[i], bits < 0 ? "against" : "for", bits, report.words[words]));
+  rows.push(row("sum", 0, why.sum, "sum", why.sum, `probability ${why.probability}`));
   return el("details", { class: "reasons", open: true }, el("summary", null, "Why, in bits"), el("table", { class: "why" }, el("tbody", null, ...rows)));
 }

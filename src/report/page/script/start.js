@@ -10,14 +10,14 @@ function start() {
   slide.hidden = ofEntities;
   if (pairs.length === 0) return;
   const sampled = pairs.length < report.total;
-  const look = (pair, group) => {
+  const lookAt = (pair, group) => {
     Object.assign(wanted, { show: "all", band: "all", field: "all", cluster: group ? nameOfGroup(group) : "all" });
     document.querySelectorAll(".filters select").forEach((select, i) => {
       const value = [wanted.show, wanted.band, wanted.field, wanted.cluster][i];
       if (value !== undefined && i < 4 && [...select.options].some((option) => option.value === value)) select.value = value;
     });
     choosePairs(pair ? pair.number : undefined);
-    view.place.scrollIntoView();
+    bringIntoView();
   };
   document.getElementById("review-body").append(
     el("p", null, ofEntities
@@ -25,7 +25,7 @@ function start() {
       : sampled
       ? `Here are ${plural(pairs.length, "pair")} of ${grouped(report.total)}, as many of each band of ${report.measure} as there can be.`
       : `Here are all ${plural(pairs.length, "pair")}.`),
-    savedLine(), ...pairTool(), ...exportTool(), ...graphTool(look));
+    ...pairTool(), manyTool(), ...graphTool(lookAt));
   document.getElementById("review").hidden = false;
   choosePairs();
 }

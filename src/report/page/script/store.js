@@ -5,6 +5,8 @@ const STORED = `bloom_ident ${source.dataset.hash}`;
 const store = {
   /** By the number of a pair: what was decided, and when. */
   made: new Map(),
+  /** What there was before each step since the page was opened, by the numbers of the pairs that were decided in it, of one or of many. */
+  steps: [],
   /** Whether the browser keeps them. */
   kept: true,
   /** Whether all of them have been exported. */
@@ -23,13 +25,37 @@ const store = {
     }
   },
 
-  /** Takes a decision, or takes it back if there is none. */
-  decide(i, verdict) {
-    if (verdict === null) this.made.delete(i);
-    else this.made.set(i, { verdict, at: new Date().toISOString() });
+  /** Decides about pairs, in one step. */
+  decide(numbers, verdict) {
+    this.steps.push(new Map(numbers.map((i) => [i, this.made.get(i)])));
+    const at = new Date().toISOString();
+    this.put(numbers.map((i) => [i, { verdict, at }]));
+  },
+
+  /** Takes back the last step. Gives the numbers of its pairs. */
+  undo() {
+    const before = [...(this.steps.pop() || [])];
+    if (before.length > 0) this.put(before);
+    return before.map(([i]) => i);
+  },
+
+  /** Takes back what was decided about one pair, in whichever step. */
+  forget(i) {
+    this.steps.forEach((before) => before.delete(i));
+    this.steps = this.steps.filter((before) => before.size > 0);
+    this.put([[i, undefined]]);
+    return [i];
+  },
+
+  /** Takes decisions, or takes back those that are none. */
+  put(decisions) {
+    for (const [i, made] of decisions) {
+      if (made === undefined) this.made.delete(i);
+      else this.made.set(i, made);
+    }
     this.exported = false;
     try {
-      const all = [...this.made].map(([number, { verdict: made, at }]) => [number, made, at]);
+      const all = [...this.made].map(([number, { verdict, at }]) => [number, verdict, at]);
       localStorage.setItem(STORED, JSON.stringify(all));
       this.kept = true;
     } catch (error) {
@@ -45,17 +71,16 @@ const store = {
   },
 };
 
-/** How many are decided, and whether that is kept. */
+/** How many of all pairs of the page are decided, and whether that is kept. */
 function savedLine() {
   const line = told({ class: "saved" });
   const show = () => {
-    const n = store.made.size;
+    const here = store.made.size;
+    const decided = pairs.filter((pair) => store.verdict(pair) !== null).length;
     line.className = store.kept ? "saved" : "saved not";
-    if (!store.kept) {
-      line.textContent = `Not saved: this browser keeps nothing for this page. Export your ${plural(n, "decision")} before you leave.`;
-    } else {
-      line.textContent = n === 0 ? "Nothing decided here yet." : `${plural(n, "decision")} made here, saved in this browser.`;
-    }
+    const kept = here === 0 ? "" : store.kept ? `, ${decided === here ? "" : `${grouped(here)} of them here, `}saved in this browser`
+      : ". Not saved: this browser keeps nothing for this page. Download or copy before you leave";
+    line.replaceChildren(el("strong", null, `${grouped(decided)} of ${grouped(pairs.length)} decided`), `${kept}.`);
   };
   store.listeners.push(show);
   show();

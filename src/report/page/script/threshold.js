@@ -63,7 +63,7 @@ function moveCut(value) {
     label.setAttribute("class", x < +left + 60 ? "cut first" : x > +right - 60 ? "cut last" : "cut");
     label.textContent = `threshold ${exact(value)}`;
   }
-  bars.forEach((bar, i) => bar.setAttribute("class", +floor + (i + 1) / 100 > value + 1e-9 ? "above" : "below"));
+  bars.forEach((bar, i) => bar.setAttribute("class", i === bars.length - 1 || +floor + (i + 1) / 100 > value + 1e-9 ? "above" : "below"));
 }
 
 function sliderHint() {

@@ -1,0 +1,52 @@
+// Deciding many pairs at once.
+
+/** In which way a pair agrees: the level of each field by a model, or else which fields differ or are missing. */
+function patternOf(pair) {
+  pair.pattern ??= (pair.why ? pair.why.fields.map(([, words]) => words)
+    : columns.map(({ used }, i) => (used ? ["differs", "lacks"].find((what) => fits(pair, `${what}:${i}`)) || "" : ""))).join();
+  return pair.pattern;
+}
+
+/** The numbers of the undecided pairs that agree as the one that is looked at. */
+function alikePairs() {
+  const pair = pairAt();
+  if (!pair) return [];
+  const pattern = patternOf(pair);
+  return pairs.filter((other) => isOpen(other) && patternOf(other) === pattern).map((other) => other.number);
+}
+
+/** Those that are similar by so much, or more. */
+const pairsFrom = (value) => (value > 0 ? pairs.filter((pair) => isOpen(pair) && pair.value >= value).map((pair) => pair.number) : []);
+
+/** A button that decides some pairs; how many these are, it says. */
+function answerOfMany(id, verdict, find) {
+  const button = el("button", { type: "button", class: verdict, id, click: ({ detail }) => {
+    // The second click of two would be about other pairs than those that were read of.
+    if (detail > 1) return;
+    const numbers = find();
+    store.decide(numbers, verdict);
+    choosePairs();
+    view.say(`${VERDICTS[verdict]}: ${plural(numbers.length, "pair")}. Take back, or x, undoes that.`);
+  } }, VERDICTS[verdict]);
+  const show = () => {
+    const n = find().length;
+    button.disabled = n === 0;
+    button.textContent = `${VERDICTS[verdict]}: ${plural(n, "pair")}`;
+  };
+  return { button, show };
+}
+
+function manyTool() {
+  const from = el("input", { type: "number", id: "many-from", min: 0, max: 1, step: "any", value: 0.99 });
+  const alike = ["same", "different"].map((verdict) => answerOfMany(`alike-${verdict}`, verdict, alikePairs));
+  const above = answerOfMany("above-same", "same", () => pairsFrom(Number(from.value)));
+  const tool = el("details", { class: "many" }, el("summary", null, "Decide many at once"),
+    el("p", { class: "quiet" }, "Of the undecided pairs on this page:"),
+    el("div", { class: "answers" }, el("span", null, "all that agree, field by field, as the pair above"), ...alike.map(({ button }) => button)),
+    el("div", { class: "answers" }, el("label", { for: "many-from" }, `all of ${report.measure}`), from, el("span", null, "or more"), above.button));
+  const show = () => tool.open && [...alike, above].forEach((answer) => answer.show());
+  from.addEventListener("input", show);
+  tool.addEventListener("toggle", show);
+  view.listeners.push(show);
+  return tool;
+}

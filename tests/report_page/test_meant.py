@@ -1,0 +1,280 @@
+"""Whoever decides makes no decision that they did not mean, and can take back what they have decided."""
+
+import random
+
+from browser import Keys, PageTest, time, webdriver
+
+PAGES = ("table", "model", "linkage", "entities")
+WIDTHS = (1280, 400)
+VERDICTS = {"y": "same", "n": "different", "u": "unsure"}
+
+
+class Keyboard(PageTest):
+    def everywhere(self, pages=PAGES):
+        """Opens each page in a wide and in a narrow window."""
+        for page in pages:
+            for width in WIDTHS:
+                self.size(width)
+                self.open(page)
+                yield f"{page} at {width}"
+
+    def scroll(self, to, smooth=False):
+        top = {"top": "0", "end": "document.body.scrollHeight", "pair": "document.getElementById('pair-place').getBoundingClientRect().top + scrollY - 8"}[to]
+        self.driver.execute_script(f"window.scrollTo({{ top: {top}, behavior: '{'smooth' if smooth else 'instant'}' }})")
+
+    def look(self):
+        # What has been scrolled smoothly comes to an end first.
+        at = lambda: self.driver.execute_script("return scrollY")
+        before = None
+        while before != (before := at()):
+            time.sleep(0.1)
+        self.scroll("pair")
+        self.read()
+
+    def cut(self, side):
+        """Scrolls so far that the first line of the records, or the last one, is hidden."""
+        self.driver.execute_script("""const { top, bottom } = document.querySelector('.sides').getBoundingClientRect();
+            const floor = document.querySelector('.bar-of-answers').getBoundingClientRect().top;
+            window.scrollBy({ top: arguments[0] === 'top' ? top + 12 : bottom - floor - 12, behavior: 'instant' })""", side)
+
+    def test_out_of_view(self):
+        for where in self.everywhere():
+            for place in ("end", "top"):
+                for key in "ynux":
+                    self.scroll(place)
+                    if place == "top":
+                        self.cut("top")
+                    self.keys(key)
+                    self.assertEqual(self.decided(), {}, f"{key} in {where} from {place}")
+                    self.assertIn("Nothing has been decided", self.text(".said"))
+                    # Now it is in view: as much of it as there is room for.
+                    top, bottom, floor = self.driver.execute_script("""const { top, bottom } = document.querySelector('.sides').getBoundingClientRect();
+                        return [top, bottom, document.querySelector('.bar-of-answers').getBoundingClientRect().top]""")
+                    self.assertTrue(0 <= top < floor - 100 and (bottom <= floor + 1 or bottom - top > floor - 150), f"{where}: {top} to {bottom} above {floor}")
+            self.read()
+            self.keys("y")
+            self.assertEqual(len(self.decided()), 1, where)
+        # In a window so low that the buttons hide the last line.
+        for page in PAGES:
+            self.size(1280, 640)
+            self.open(page)
+            self.scroll("top")
+            self.cut("bottom")
+            self.read()
+            self.keys("y")
+            self.assertEqual(self.decided(), {}, page)
+
+    def test_answers_out_of_view_by_mouse(self):
+        for where in self.everywhere():
+            self.driver.execute_script("document.querySelector('#review').scrollIntoView({ block: 'end' }); document.activeElement.blur()")
+            for css in ("button.same", "button.different", "button.unsure"):
+                self.scroll("end")
+                self.driver.execute_script("arguments[0].click()", self.find(css))
+                self.assertEqual(self.decided(), {}, where)
+
+    def test_held_key(self):
+        for where in self.everywhere(("model",)):
+            self.look()
+            self.event("n")
+            for _ in range(6):
+                self.read()
+                self.event("n", repeat=True)
+            self.release("n")
+            self.assertEqual(len(self.decided()), 1, where)
+            # A button that is held by Enter.
+            self.read()
+            self.driver.execute_script("arguments[0].focus({ preventScroll: true })", self.find("button.same"))
+            self.event("Enter")
+            for _ in range(4):
+                self.read()
+                self.event("Enter", repeat=True)
+            self.release("Enter")
+            self.assertEqual(sorted(self.decided().values()), ["different", "same"], where)
+
+    def test_two_fast_keys(self):
+        for where in self.everywhere(("table", "model")):
+            # While the page moves to the pair, or away from it.
+            self.scroll("end")
+            self.scroll("pair", smooth=True)
+            self.keys("y", "y")
+            self.assertEqual(self.decided(), {}, where)
+            self.look()
+            self.scroll("end", smooth=True)
+            self.keys("y", "y", "y")
+            self.assertLessEqual(len(self.decided()), 1, where)
+            # Of the pair that comes next nobody has read anything.
+            self.open(self.driver.current_url.split("/")[-1][:-5])
+            self.look()
+            first = self.shown()
+            self.keys("y", "n", "u")
+            self.assertEqual(self.decided(), {first: "same"}, where)
+            self.assertIn("Nothing has been decided", self.text(".said"))
+
+    def test_keys_for_something_else(self):
+        for where in self.everywhere(("table",)):
+            self.driver.execute_script("""document.querySelector('.many').open = true; document.querySelector('.which').open = true;
+                const box = Object.assign(document.createElement('input'), { type: 'checkbox', id: 'box' }); document.querySelector('.bar-of-pair').append(box)""")
+            self.look()
+            # Ctrl, Alt and Meta belong to the browser: Ctrl+Y, Ctrl+U.
+            for key in "ynux":
+                for modifiers in (1, 2, 4, 6):
+                    self.event(key, modifiers=modifiers)
+                    self.release(key)
+                    self.assertEqual(self.decided(), {}, f"{key} with {modifiers}, {where}")
+            # Where something is typed, chosen or ticked.
+            for css in ("#many-from", ".filters select", "#box"):
+                self.driver.execute_script("arguments[0].focus({ preventScroll: true })", self.find(css))
+                self.keys("n", "y", "u")
+                self.read()
+            self.assertEqual(self.decided(), {}, where)
+            # A button that has the focus keeps nobody from deciding, and does not decide itself.
+            self.driver.execute_script("document.querySelector('.which').open = true; [...document.querySelectorAll('.moves button')].find((b) => b.textContent.startsWith('Next')).focus({ preventScroll: true })")
+            self.look()
+            shown = self.shown()
+            self.keys("u")
+            self.assertEqual(self.decided(), {shown: "unsure"}, where)
+            self.keys("?")
+            self.assertEqual(len(self.decided()), 1, where)
+
+    def test_twenty_pairs(self):
+        """Twenty pairs are decided by somebody who is disturbed, and every decision is about the pair that they had in view."""
+        chance = random.Random(35)
+        disturbances = {
+            "none": lambda: None,
+            "scrolled to the end": lambda: (self.scroll("end"), self.keys(chance.choice("ynu"))),
+            "scrolled smoothly": lambda: (self.scroll("end", smooth=True), self.keys("y", "y")),
+            "went on and back": lambda: self.keys("j", "k"),
+            "pressed twice": None,
+            "a shortcut": lambda: self.event(chance.choice("ynu"), modifiers=2),
+            "a page further": lambda: self.keys(Keys.PAGE_DOWN, "y"),
+        }
+        for where in self.everywhere(("register",)):
+            meant = {}
+            for i in range(20):
+                self.look()
+                before = dict(meant)
+                what = chance.choice(list(disturbances))
+                if disturbances[what]:
+                    # Whatever happens while the pair is not read, may decide about no other pair than this one.
+                    shown = self.shown()
+                    disturbances[what]()
+                    self.assertLessEqual(set(self.decided()) - set(before), {shown}, f"{where}, pair {i + 1}, {what}")
+                    meant = self.decided()
+                self.look()
+                shown = self.shown()
+                key = chance.choice("ynu")
+                self.keys(key, key) if what == "pressed twice" else self.keys(key)
+                meant[shown] = VERDICTS[key]
+                self.assertEqual(self.decided(), meant, f"{where}, pair {i + 1}, {what}")
+            self.assertGreaterEqual(len(meant), 20, where)
+
+
+class TakingBack(PageTest):
+    def test_one(self):
+        self.open("model")
+        first = self.text(".about .n")
+        self.press("y", "n")
+        self.assertEqual(sorted(self.decided().values()), ["different", "same"])
+        # The one that was decided last, at once, and it is shown.
+        self.keys("x")
+        self.assertEqual(list(self.decided().values()), ["same"])
+        self.assertEqual(self.text("#pair-place").split()[1], "2")
+        self.press("x")
+        self.assertEqual((self.decided(), self.text(".about .n")), ({}, first))
+        self.assertFalse(self.find("#take-back").is_enabled())
+        # What somebody has decided otherwise becomes what it was.
+        self.press("y", "k", "n")
+        self.keys("x")
+        self.assertEqual(list(self.decided().values()), ["same"])
+        # One that was decided earlier, and is looked at.
+        self.press("j", "n", "k", "k", "x")
+        self.assertEqual(list(self.decided().values()), ["different"])
+
+    def test_many(self):
+        for page in ("table", "model"):
+            self.open(page)
+            self.press("n")
+            before = self.decided()
+            self.driver.execute_script("document.querySelector('.many').open = true")
+            alike = self.find("#alike-same")
+            n = int(alike.text.split()[1].replace(",", ""))
+            self.assertGreater(n, 0)
+            at = self.progress()[0]
+            # The second click of a double one would be about other pairs.
+            webdriver.ActionChains(self.driver).double_click(alike).perform()
+            self.assertEqual(len(self.decided()), n + 1, page)
+            self.assertEqual(self.progress()[0], at + n)
+            self.find("#take-back").click()
+            self.assertEqual(self.decided(), before)
+            self.assertIn("Taken back", self.text(".said"))
+            field = self.find("#many-from")
+            field.clear()
+            field.send_keys("0.97")
+            above = {i for i, pair in enumerate(self.data()["pairs"]) if pair["value"] >= 0.97 and not (pair["was"] and not pair["stale"])}
+            self.assertEqual(self.text("#above-same"), f"Same: {len(above):,} pairs")
+            self.find("#above-same").click()
+            self.assertEqual(len(self.decided()), len(above) + 1, page)
+            self.assertFalse(self.find("#above-same").is_enabled())
+            # All of them by one key, and then the one that was decided before.
+            self.press("x")
+            self.assertEqual(self.decided(), before)
+            self.press("x")
+            self.assertEqual(self.decided(), {})
+
+    def test_pairs_that_agree_as_the_one_in_view(self):
+        self.open("model")
+        self.driver.execute_script("document.querySelector('.many').open = true")
+        self.press("j")
+        data = self.data()
+        keys = [record["key"] for record in data["records"]]
+        by_keys = {(keys[pair["a"]], keys[pair["b"]]): [words for _, words in pair["why"]["fields"]] for pair in data["pairs"]}
+        pattern = by_keys[self.shown()]
+        self.find("#alike-different").click()
+        self.assertEqual(self.decided(), {of: "different" for of, words in by_keys.items() if words == pattern})
+
+
+class InView(PageTest):
+    def test_answers_progress_and_export(self):
+        for page in PAGES:
+            for width in WIDTHS:
+                self.size(width)
+                self.open(page)
+                for css in (".saved strong", "#download", "#copy", "button.same", "button.different", "button.unsure"):
+                    self.driver.execute_script("window.scrollTo(0, 0)")
+                    self.assertTrue(self.in_window(css), f"{css} of {page} at {width}")
+                    # Wherever one is in the section.
+                    height = self.driver.execute_script("return document.querySelector('#review-body').getBoundingClientRect().height")
+                    for part in (0.1, 0.5, 0.9):
+                        self.driver.execute_script("window.scrollTo(0, document.querySelector('#review-body').getBoundingClientRect().top + scrollY + arguments[0])", part * (height - 250))
+                        self.assertTrue(self.in_window(css), f"{css} of {page} at {width}, {part}")
+
+    def test_progress_is_of_all_pairs(self):
+        self.open("table")
+        pairs = self.data()["pairs"]
+        decided = sum(bool(pair["was"]) and not pair["stale"] for pair in pairs)
+        self.assertEqual(self.progress(), (decided, len(pairs)))
+        # Also where some of them are not gone through.
+        self.assertLess(int(self.text("#pair-place").split()[-1].replace(",", "")), len(pairs) - decided)
+        self.press("u")
+        self.assertEqual(self.progress(), (decided + 1, len(pairs)))
+        self.choose("Pairs", "decided")
+        self.assertEqual(self.progress(), (decided + 1, len(pairs)))
+
+    def test_sure_pairs_come_when_asked_for(self):
+        self.open("table")
+        n = lambda: int(self.text("#pair-place").split()[-1].replace(",", ""))
+        undecided = [pair for pair in self.data()["pairs"] if not pair["was"] or pair["stale"]]
+        doubtful = sum(pair["value"] < 0.95 for pair in undecided)
+        self.assertEqual(n(), doubtful)
+        self.assertEqual(self.text("#all-pairs"), f"Show all {len(undecided):,}")
+        self.find("#all-pairs").click()
+        self.assertEqual(n(), len(undecided))
+        self.find("#all-pairs").click()
+        self.assertEqual(n(), doubtful)
+        # Of a review queue each pair is worth a look.
+        self.open("queue")
+        values = [pair["value"] for pair in self.data()["pairs"]]
+        self.assertLess(min(values), 0.95)
+        self.assertGreater(max(values), 0.95)
+        self.assertEqual(n(), len(values))
+        self.assertFalse(self.find("#all-pairs").is_displayed())
