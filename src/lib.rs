@@ -10,7 +10,6 @@
 mod clusters;
 mod functions;
 mod guard;
-mod installed;
 mod keyed;
 mod merging;
 mod models;

@@ -9,6 +9,8 @@ wrappers() { grep -oE '[a-z0-9_]+_wrapper' | sed 's/^pg_finfo_//' | sort -u; }
 library=$("$PGBIN/pg_config" --pkglibdir)/bloom_ident.so
 # Declared by the tests that look into a session.
 for_tests=$(sed -n '/^CREATE FUNCTION session_state/,/;$/p' "$ROOT/tests/sql/session_state.sql")
+# The script drops the function that it calls in the end.
+for_tests+=$(sed -n '/^CREATE FUNCTION bloom_ident_installed/,/;$/p' "$ROOT/sql/bloom_ident--0.1.0.sql" | sed 's/MODULE_PATHNAME/$libdir\/bloom_ident/')
 diff <(wrappers < <(cat "$ROOT/sql/bloom_ident--0.1.0.sql"; echo "$for_tests")) <(grep -aoE 'pg_finfo_[a-z0-9_]+_wrapper' "$library" | wrappers) ||
     die 'sql/ and the library name different functions (< sql, > library)'
 # The control file names the version that sql/ has, and Cargo.toml the same.

@@ -5,6 +5,7 @@ mod contact;
 mod counting;
 mod date;
 pub mod default_shape;
+mod installed;
 mod minhash;
 mod normal_form;
 mod order;

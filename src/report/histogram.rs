@@ -100,26 +100,3 @@ impl Histogram {
         self.bins.iter().map(|bin| bin.pairs).sum()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_chart_ends_at_1() {
-        for floor in [0.97, 1.0] {
-            let mut histogram = Histogram::new(floor);
-            for similarity in [0.97, 0.995, 1.0, 1.0] {
-                if similarity >= floor {
-                    histogram.add(similarity);
-                }
-            }
-            let chart = histogram.to_one();
-            let last = chart.bins.last().expect("a chart has a bin");
-            assert_eq!(last.from, 0.99);
-            assert_eq!(last.pairs, if floor < 1.0 { 3 } else { 2 });
-            assert_eq!(chart.total(), histogram.total());
-            assert_eq!(chart.bins.len(), if floor < 1.0 { 3 } else { 1 });
-        }
-    }
-}

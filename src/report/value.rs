@@ -1,6 +1,6 @@
 //! Values as a report shows them: shortened, and without characters that would move others.
 
-pub use base::range::grouped;
+pub use base::range::{grouped, similarity, three_digits};
 
 /// Characters of a value that are shown.
 pub const LENGTH: usize = 80;
@@ -42,42 +42,10 @@ pub fn cut(value: &str, length: usize, unfit: char) -> String {
     cut
 }
 
-/// A similarity or probability with three digits, the last one rounded down, so that one that is not 1 is not shown as 1.
-/// The script of the page rounds as this does.
-pub fn three_digits(s: f64) -> String {
-    let thousandths = match s {
-        s if s >= 1.0 => 1000.0,
-        // Thousandths as people write them are not always quite as much as a double.
-        s => (s * 1000.0 + 1e-9).floor().min(999.0),
-    };
-    format!("{:.3}", thousandths / 1000.0)
-}
-
-/// The same as the page has it, where 1 is short.
-pub fn similarity(s: f64) -> String {
-    match s >= 1.0 {
-        true => "1".to_owned(),
-        false => three_digits(s),
-    }
-}
-
 /// A share of a whole in percent; an empty text if the whole is 0.
 pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return String::new();
     }
     format!("{:.1} %", 100.0 * part as f64 / whole as f64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn similarities_are_rounded_down() {
-        let of = [0.0, 0.29, 0.5099, 0.999_999_999_999_9, 1.0];
-        let shown = ["0.000", "0.290", "0.509", "0.999", "1"];
-        assert_eq!(of.map(similarity), shown);
-        assert_eq!(three_digits(1.0), "1.000");
-    }
 }

@@ -44,3 +44,35 @@ pub fn grouped(n: u64) -> String {
     }
     grouped
 }
+
+/// A similarity or probability with three digits, the last one rounded down, so that one that is not 1 is not shown as 1.
+/// The script of the page rounds as this does.
+pub fn three_digits(s: f64) -> String {
+    let thousandths = match s {
+        s if s >= 1.0 => 1000.0,
+        // Thousandths as people write them are not always quite as much as a double.
+        s => (s * 1000.0 + 1e-9).floor().min(999.0),
+    };
+    format!("{:.3}", thousandths / 1000.0)
+}
+
+/// The same as the page has it, where 1 is short.
+pub fn similarity(s: f64) -> String {
+    match s >= 1.0 {
+        true => "1".to_owned(),
+        false => three_digits(s),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn similarities_are_rounded_down() {
+        let of = [0.0, 0.29, 0.5099, 0.999_999_999_999_9, 1.0];
+        let shown = ["0.000", "0.290", "0.509", "0.999", "1"];
+        assert_eq!(of.map(similarity), shown);
+        assert_eq!(three_digits(1.0), "1.000");
+    }
+}
