@@ -157,9 +157,7 @@ impl Proposals<'_> {
         );
         self.decisions("link_decision", "bloom_report_linkage()");
         let (pairs, create) = (pairs.sql(), self.subject.free_table("link_match").create());
-        let statement = sql!(
-            "{create} AS SELECT * FROM {pairs} WHERE probability OPERATOR(pg_catalog.>=) {SURE}"
-        );
+        let statement = sql!("{create} AS SELECT * FROM {pairs} WHERE probability >= {SURE}");
         let reason =
             "pairs that are nearly sure; bloom_assign() gives each record one partner at most";
         self.propose("matches", reason, statement);
