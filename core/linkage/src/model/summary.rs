@@ -175,10 +175,17 @@ fn of_pairs(model: &MatchModel, page: &mut Page) {
         page.say("search", Some(&number.to_string()), text);
         if let Search::Scan { .. } = of.search {
             // What the others find is counted without it.
-            follow = "where there are too many pairs to look at all: ";
+            follow = "in larger tables: ";
         }
     }
-    page.classes(model.class_facts());
+    let classes = model.class_facts().into_iter().map(|of| match of.class {
+        0 => of,
+        class => ClassFacts {
+            meaning: format!("{} ({})", model.class_people(class), of.meaning),
+            ..of
+        },
+    });
+    page.classes(classes);
 }
 
 fn of_things(model: &ThingsModel, page: &mut Page) {
