@@ -13,6 +13,9 @@ use base::{memory, Result};
 /// Texts of more n-grams have no bound: they fill a signature, and nobody looks for their typing errors.
 const MOST_NGRAMS: usize = 10_000;
 
+/// Edits are placed in all ways where there are no more; otherwise what they destroy is estimated, rather too high.
+const MOST_CHOICES: usize = 5_000;
+
 /// The least Jaccard similarity of the signatures of a text and of any text at most `edits` edits away from it: 0 if any may
 /// be. Both are of this shape, without `by_word` and `filler`.
 ///
@@ -28,33 +31,69 @@ pub fn edit_bound(text: &str, edits: u32, shape: Shape, tick: impl FnMut()) -> R
     if indices.is_empty() || is_long {
         return Ok(0.0);
     }
-    // How many n-grams set each bit.
+    // For each bit, the n-grams that set it, as far as their numbers have room in a word.
     let mut setters: Vec<u32> = memory::filled(shape.m() as usize, 0)?;
-    for &index in &indices {
+    let mut sets: Vec<u64> = memory::filled(shape.m() as usize, 0)?;
+    for (number, &index) in indices.iter().enumerate() {
         hasher.positions(index, |at| {
             setters[at as usize] += 1;
+            sets[at as usize] |= 1 << (number % 64);
             true
         });
     }
-    let bits = setters.iter().filter(|&&setters| setters > 0).count() as u32;
-    // A bit is shared among its n-grams, so the shares of some of them are no less than the bits that are lost with them.
-    let shares = indices.iter().map(|&index| {
-        let mut share = 0.0;
-        hasher.positions(index, |at| {
-            share += 1.0 / f64::from(setters[at as usize]);
-            true
-        });
-        share
-    });
-    let shares: Vec<f64> = shares.collect();
+    sets.retain(|&set| set != 0);
+    let bits = sets.len() as u32;
     let window = usize::from(shape.ngram());
-    let lost = heaviest(&shares, window, edits as usize);
-    // Shares are sums of fractions, and a whole number of bits is lost.
-    let lost = ((lost + 1e-6).floor() as u32).min(bits);
+    let lost = match choices(indices.len(), edits) <= MOST_CHOICES {
+        true => destroyed(&sets, indices.len(), window, edits, 0, 0),
+        false => {
+            // A bit is shared among its n-grams, so the shares of some of them are no less than the bits that are lost with them.
+            let shares = indices.iter().map(|&index| {
+                let mut share = 0.0;
+                hasher.positions(index, |at| {
+                    share += 1.0 / f64::from(setters[at as usize]);
+                    true
+                });
+                share
+            });
+            let most = heaviest(&shares.collect::<Vec<f64>>(), window, edits as usize);
+            // Shares are sums of fractions, and a whole number of bits is lost.
+            ((most + 1e-6).floor() as u32).min(bits)
+        }
+    };
     let made = edits
         .saturating_mul(u32::from(shape.ngram()))
         .saturating_mul(shape.k().into());
     Ok(f64::from(bits - lost) / (f64::from(bits) + f64::from(made)))
+}
+
+/// In how many ways so many edits can be placed among so many n-grams; many where n-grams have no room in a word.
+fn choices(ngrams: usize, edits: u32) -> usize {
+    match ngrams {
+        0..=64 => (0..edits as usize).fold(1usize, |ways, i| {
+            ways.saturating_mul(ngrams.saturating_sub(i)) / (i + 1)
+        }),
+        _ => usize::MAX,
+    }
+}
+
+/// The most bits that are lost with the n-grams of so many windows, where those of `taken` are destroyed already; each bit is
+/// given by the n-grams that set it.
+fn destroyed(
+    sets: &[u64],
+    ngrams: usize,
+    window: usize,
+    windows: u32,
+    taken: u64,
+    from: usize,
+) -> u32 {
+    if windows == 0 || from >= ngrams {
+        return sets.iter().filter(|&&set| set & !taken == 0).count() as u32;
+    }
+    let of = |begin: usize| taken | (((1u64 << window) - 1) << begin);
+    let each = (from..ngrams)
+        .map(|begin| destroyed(sets, ngrams, window, windows - 1, of(begin), begin + 1));
+    each.max().unwrap_or(0)
 }
 
 /// The greatest sum of so many windows of neighbours.
