@@ -1,6 +1,7 @@
 //! Identity text: its normal form, abbreviations, sounds, n-grams, and how alike two texts are.
 
 use pgrx::pg_sys;
+use std::cell::RefCell;
 use text::as_written;
 use text::for_each_sound;
 use text::names::{self, name_forms, name_parts};
@@ -72,9 +73,40 @@ fn ident_jaro_winkler(a: Text<'_>, b: Text<'_>) -> f64 {
     text::jaro_winkler(a.as_str(), b.as_str(), check_for_interrupts).or_raise()
 }
 
+pg::session_state! {
+    /// A text and its normal form, one for each argument: a statement compares the same one with row after row.
+    static LAST: [RefCell<(String, String)>; 2] = [const { RefCell::new((String::new(), String::new())) }; 2];
+    "normal forms" by "text, the last of each argument of ident_edit_within" until "another is asked for"
+        bytes |last| last.iter().map(|last| last.borrow().0.capacity() + last.borrow().1.capacity()).sum();
+}
+
+/// Longer texts are not kept.
+const LONGEST_KEPT: usize = 1000;
+
+/// Has the normal form of an argument, that of the last call where it is the same text.
+fn with_normal<T>(i: usize, text: &str, run: impl FnOnce(&str) -> T) -> T {
+    LAST.with(|last| {
+        let last = &last[i];
+        if last.borrow().0 != text {
+            let normal = text::normalize(text, false, check_for_interrupts).or_raise();
+            if text.len() > LONGEST_KEPT {
+                return run(&normal);
+            }
+            let mut last = last.borrow_mut();
+            last.0.clear();
+            last.0.push_str(text);
+            last.1 = normal;
+        }
+        run(&last.borrow().1)
+    })
+}
+
 #[entry]
 fn ident_edit_within(a: Text<'_>, b: Text<'_>, k: i32) -> bool {
-    text::edit_within(a.as_str(), b.as_str(), k.into(), check_for_interrupts).or_raise()
+    let most = text::check_edits(k.into()).or_raise();
+    with_normal(0, a.as_str(), |a| {
+        with_normal(1, b.as_str(), |b| text::edit_within(a, b, most))
+    })
 }
 
 // The same of texts as they are written, by the names that other databases have for it.

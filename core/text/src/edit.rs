@@ -56,20 +56,13 @@ pub fn check_edits(k: i64) -> Result<u32> {
     })
 }
 
-/// Whether at most so many insertions, deletions and replacements make one of the other. Normal forms may be empty, and of
+/// Whether at most so many insertions, deletions and replacements make one normal form of the other. They may be empty, and of
 /// any length: only what is near the diagonal is compared.
-///
-/// Errors: more than [`MOST_EDITS`]; out of memory.
-pub fn edit_within(a: &str, b: &str, most: i64, mut tick: impl FnMut()) -> Result<bool> {
-    let most = check_edits(most)?;
-    let [a, b] = [
-        normalize(a, false, &mut tick)?,
-        normalize(b, false, &mut tick)?,
-    ];
+pub fn edit_within(a: &str, b: &str, most: u32) -> bool {
     let within = rapidfuzz::distance::levenshtein::Args::default().score_cutoff(most as usize);
     let distance =
         rapidfuzz::distance::levenshtein::distance_with_args(a.bytes(), b.bytes(), &within);
-    Ok(distance.is_some())
+    distance.is_some()
 }
 
 fn per_symbol<T: FnMut()>(
