@@ -16,22 +16,25 @@ fn path_of_new_sessions() -> CString {
 
 /// Whether a list of identifiers has this schema, or `$user`, and the schema is called as the user.
 fn has(path: &CStr, schema: &CStr) -> bool {
-    let copy = path.to_owned().into_raw();
+    let mut copy = path.to_bytes_with_nul().to_vec();
     let mut names = std::ptr::null_mut();
     // SAFETY: the server splits the copy, which ends with a zero byte and lives as long as the names that point into it.
     unsafe {
-        let is_list = pg_sys::SplitIdentifierString(copy, b',' as std::ffi::c_char, &mut names);
+        let is_list = pg_sys::SplitIdentifierString(
+            copy.as_mut_ptr().cast(),
+            b',' as std::ffi::c_char,
+            &mut names,
+        );
         let all = 0..if is_list && !names.is_null() {
             (*names).length
         } else {
             0
         };
-        let user = pg_sys::GetUserNameFromId(pg_sys::GetUserId(), false);
+        let user = pg_sys::GetUserNameFromId(pg_sys::GetOuterUserId(), false);
         let found = all.into_iter().any(|i| {
             let name = CStr::from_ptr(pg_sys::list_nth(names, i).cast());
             name == schema || name == c"$user" && CStr::from_ptr(user) == schema
         });
-        drop(CString::from_raw(copy));
         found
     }
 }

@@ -107,6 +107,7 @@ fn ident_edit_within(a: Text<'_>, b: Text<'_>, k: i32) -> bool {
     with_normal(0, a.as_str(), |a| {
         with_normal(1, b.as_str(), |b| text::edit_within(a, b, most))
     })
+    .or_raise()
 }
 
 // The same of texts as they are written, by the names that other databases have for it.

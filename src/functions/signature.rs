@@ -36,19 +36,17 @@ fn bloom_signature(
 /// Errors: always.
 #[entry]
 fn bloom_signature_of_number(number: AnyNumeric) -> NewBloom {
-    let all = number.to_string();
-    let digits = shortened(&all, 40);
-    let name = if all == digits { &all } else { "number" };
+    let digits = shortened(&number.to_string(), 40);
     raise(
         &sql_error(
             PgSqlErrorCode::ERRCODE_DATATYPE_MISMATCH,
             format!("bloom_signature() signs texts, not the number {digits}"),
         )
         .detail("A number lacks the zeros in front that a postcode or a customer number may be written with.")
-        .hint(format!(
-            "Cast it to text: bloom_signature({name}::text), or with zeros in front: \
-             bloom_signature(lpad({name}::text, 8, '0'))."
-        )),
+        .hint(
+            "Give it as a text, such as '0123', or cast a column, as in bloom_signature(number::text) or, with zeros in front, \
+             bloom_signature(lpad(number::text, 8, '0')).",
+        ),
     )
 }
 

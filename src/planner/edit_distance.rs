@@ -8,6 +8,7 @@
 use pgrx::pg_sys::{self, NodeTag};
 
 use super::indexes;
+use pg::catalog;
 use pg::ffi;
 use pg::relation::{with_inheritors, OpenRelation};
 use pg::tree::list::nodes;
@@ -19,6 +20,9 @@ const MOST_EDITS: i64 = 3;
 
 /// Below this similarity a search reads what it costs to read all, and more rows come out than can be told apart.
 const LEAST_BOUND: f64 = 0.1;
+
+/// Of more children it is not looked whether all compute their signatures alike, since a plan may need few of them.
+const MOST_CHILDREN: usize = 101;
 
 /// A table that the planner comes to.
 pub struct Table<'r> {
@@ -62,7 +66,8 @@ impl Table<'_> {
             let (column, text) = sides.into_iter().find(|&(column, text)| {
                 self.is_of_this_table(column) && !self.depends_on_this_table(text)
             })?;
-            if pg_sys::contain_volatile_functions(text) {
+            // It stands in three conditions from now on.
+            if pg_sys::contain_volatile_functions(text) || pg_sys::contain_subplans(text) {
                 return None;
             }
             let signatures = self.signatures_of(column)?;
@@ -157,6 +162,10 @@ impl Table<'_> {
         unsafe {
             let columns = (*OpenRelation::locked_table(self.table).rd_att).natts as i16;
             let all = with_inheritors(self.table, pg_sys::AccessShareLock);
+            if all.len() > MOST_CHILDREN || !all.iter().all(|&child| self.is_laid_out_alike(child))
+            {
+                return None;
+            }
             (1..=columns).find_map(|number| {
                 let found = self.column(number, self.table, of)?;
                 let is_alike = |&child: &pg_sys::Oid| {
@@ -171,6 +180,18 @@ impl Table<'_> {
                 all.iter().all(is_alike).then_some(found)
             })
         }
+    }
+
+    /// Whether a child has all columns of the table at the same places, and PostgreSQL computes what it stores: a foreign table
+    /// gives what its server has.
+    ///
+    /// # Safety
+    /// The child is locked.
+    unsafe fn is_laid_out_alike(&self, child: pg_sys::Oid) -> bool {
+        let mut columns = catalog::column_names(self.table);
+        catalog::kind(child) != pg_sys::RELKIND_FOREIGN_TABLE
+            && columns
+                .all(|name| catalog::column(child, &name) == catalog::column(self.table, &name))
     }
 
     /// A stored generated column, if it has the signatures of an expression. The column's number in the query is that in

@@ -3,6 +3,7 @@
 //! extension cannot give support functions. So the conditions are rewritten when the planner begins with a table: they
 //! are simplified then, and not yet distributed over the tables.
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 
 use pgrx::pg_sys::NodeTag;
@@ -65,6 +66,7 @@ unsafe extern "C-unwind" fn relation_info(
             table,
             parent,
             rel: &mut *rel,
+            is_predicate: Cell::new(false),
         };
         at.rewrite();
     }
@@ -77,6 +79,8 @@ struct Conditions<'a> {
     /// The table has children, and its indexes may not be listed.
     parent: bool,
     rel: &'a mut pg_sys::RelOptInfo,
+    /// What is rewritten says of which rows an index is: nothing is added to it.
+    is_predicate: Cell<bool>,
 }
 
 impl Conditions<'_> {
@@ -101,9 +105,11 @@ impl Conditions<'_> {
             }
             // what the conditions are compared with to find out whether a partial index serves
             for index in indexes::indexes(self.rel) {
+                self.is_predicate.set(true);
                 if let Some(changed) = self.list(index.indpred) {
                     index.indpred = changed;
                 }
+                self.is_predicate.set(false);
             }
         }
     }
@@ -194,11 +200,14 @@ impl Conditions<'_> {
         }
     }
 
-    /// An edit distance, and what follows from it of signatures, in one conjunction. `None` where that is said already.
+    /// An edit distance, and what follows from it of signatures, in one conjunction.
     ///
     /// # Safety
     /// `node` is a call within a condition.
     unsafe fn edit_distance(&self, node: *mut Node) -> Option<*mut Node> {
+        if self.is_predicate.get() {
+            return None;
+        }
         let table = Table {
             root: self.root,
             table: self.table,

@@ -86,9 +86,7 @@ fn bloom_suggest_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         raise(
             &Error::invalid(format!("both relations are \"{name}\""))
                 .detail("The records of one relation are compared with those of another one.")
-                .hint(format!(
-                    "For the duplicates within it, use bloom_suggest('{name}')."
-                )),
+                .hint("For the duplicates within it, use bloom_suggest() with that one."),
         );
     }
     let _job = progress::job("bloom_suggest", a);

@@ -49,7 +49,9 @@ EXCEPTION WHEN others THEN
     GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
     RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''), nullif(hint, ''));
 END $$;
-CREATE FUNCTION creates(args text) RETURNS text LANGUAGE sql AS $$ SELECT says('SELECT bloom_guard_create(' || args || ')') $$;
+CREATE FUNCTION creates(args text) RETURNS text LANGUAGE sql AS $$
+    -- who enters a row has not named the column
+    SELECT regexp_replace(says('SELECT bloom_guard_create(' || args || ')'), E'\nPerhaps you meant the column .*', '') $$;
 -- the same, when the trigger fires
 CREATE FUNCTION fires(rel text, args text, timing text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE said text;

@@ -42,8 +42,13 @@ pub fn jaro_winkler(a: &str, b: &str, tick: impl FnMut()) -> Result<f64> {
     ))
 }
 
-/// Edits that can be asked for: more than names have are none that anybody has made.
-pub const MOST_EDITS: u32 = 64;
+/// Edits that can be asked for: more than names have are none that anybody has made, and what is compared within them is a
+/// band that a word has room for.
+pub const MOST_EDITS: u32 = 31;
+
+/// Symbols of normal forms that are held against each other: with so many it takes some milliseconds, which nothing
+/// interrupts.
+const MOST_COMPARED: usize = 1_000_000;
 
 /// A number of edits, checked.
 ///
@@ -57,12 +62,29 @@ pub fn check_edits(k: i64) -> Result<u32> {
 }
 
 /// Whether at most so many insertions, deletions and replacements make one normal form of the other. They may be empty, and of
-/// any length: only what is near the diagonal is compared.
-pub fn edit_within(a: &str, b: &str, most: u32) -> bool {
+/// long: only what is near the diagonal is compared.
+///
+/// Errors: both have more than a million symbols.
+pub fn edit_within(a: &str, b: &str, most: u32) -> Result<bool> {
+    if a.len().abs_diff(b.len()) > most as usize {
+        return Ok(false);
+    }
+    if a.len().max(b.len()) > MOST_COMPARED {
+        return Err(Error::new(
+            ErrorKind::LimitExceeded,
+            format!(
+                "text of {} symbols is too long to be compared symbol by symbol",
+                a.len()
+            ),
+        )
+        .detail(format!(
+            "A normal form has {MOST_COMPARED} symbols at most there."
+        )));
+    }
     let within = rapidfuzz::distance::levenshtein::Args::default().score_cutoff(most as usize);
     let distance =
         rapidfuzz::distance::levenshtein::distance_with_args(a.bytes(), b.bytes(), &within);
-    distance.is_some()
+    Ok(distance.is_some())
 }
 
 fn per_symbol<T: FnMut()>(

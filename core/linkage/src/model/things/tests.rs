@@ -396,7 +396,7 @@ fn a_model_comes_back() {
         (
             "\"kind\":\"words\"",
             "\"kind\":\"wrods\"",
-            "Kinds are text, words, name, date, day, code, number, phone and email.",
+            "Perhaps you meant the kind \"words\". Kinds are text, words, name, date, day, code, number, phone and email.",
         ),
     ] {
         assert!(text.contains(from), "{text}");
