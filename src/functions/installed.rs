@@ -3,6 +3,7 @@
 use base::Error;
 use pg::error::{sql_error, warn};
 use pg::values::text::readable;
+use pg::values::varlena::NewValue;
 use pg::{catalog, entry};
 use pgrx::{pg_sys, PgSqlErrorCode};
 use std::ffi::{CStr, CString};
@@ -67,7 +68,7 @@ fn not_found_by_name(schema: &CStr, path: &CStr) -> Error {
 /// `() RETURNS void`. Tells who creates the extension if its schema is not on the `search_path`, which later shows only as a function that
 /// does not exist. The script calls it in the end, and drops it.
 #[entry(volatile, parallel_unsafe)]
-fn bloom_ident_installed(fcinfo: pg_sys::FunctionCallInfo) {
+fn bloom_ident_installed(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the record of a running call has that of its function.
     let function = unsafe { (*(*fcinfo).flinfo).fn_oid };
     let (schema, path) = (
@@ -78,4 +79,5 @@ fn bloom_ident_installed(fcinfo: pg_sys::FunctionCallInfo) {
         // The server lets nothing less than a warning of such a script through.
         warn(&not_found_by_name(&schema, &path));
     }
+    NewValue(pg_sys::Datum::null())
 }
