@@ -61,7 +61,7 @@ pub fn check_edits(k: i64) -> Result<u32> {
     })
 }
 
-/// Whether at most so many insertions, deletions and replacements make one normal form of the other. They may be empty, and of
+/// Whether at most so many insertions, deletions and replacements make one normal form of the other. They may be empty, and
 /// long: only what is near the diagonal is compared.
 ///
 /// Errors: both have more than a million symbols.
