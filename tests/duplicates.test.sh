@@ -80,7 +80,7 @@ for index in '' 'CREATE INDEX ON "Schöma"."Täble" USING sigfile ("Ünterschrif
     [[ $(latin1 -c "SELECT a, b FROM $pairs ORDER BY 1") == "$wanted" ]] || fail "LATIN1: $(latin1 -c "SELECT a, b FROM $pairs ORDER BY 1")"
 done
 message=$(latin1 -c "SELECT * FROM ${pairs/Schlüssel/Schlössel}" 2>&1 || true)
-[[ $message == *'column "Schlössel" of relation "Täble" does not exist' ]] || fail "LATIN1: $message"
+[[ $message == *$'column "Schlössel" of relation "Täble" does not exist\nHINT:  Perhaps you meant the column "Schlüssel".' ]] || fail "LATIN1: $message"
 
 # A key that is not stored.
 if ((PG_MAJOR >= 18)); then
