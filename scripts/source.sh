@@ -43,7 +43,7 @@ source_build() {
             --enable-cassert --enable-debug CPPFLAGS="$SOURCE_FLAGS" LDFLAGS="-Wl,-rpath,'\$\$ORIGIN/../lib',-rpath,'\$\$ORIGIN/../../../..'"
         make --silent -j "$(nproc)"
         make --silent install
-        for dir in contrib/{btree_gist,pg_trgm,postgres_fdw,pageinspect} src/test/{regress,isolation}; do
+        for dir in contrib/{btree_gist,fuzzystrmatch,pg_trgm,postgres_fdw,pageinspect} src/test/{regress,isolation}; do
             make --silent -j "$(nproc)" -C "$dir"
             make --silent -C "$dir" install
         done
