@@ -222,10 +222,11 @@ CREATE FUNCTION damerau_levenshtein(a text, b text) RETURNS integer
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'damerau_levenshtein_wrapper';
 COMMENT ON FUNCTION damerau_levenshtein(text, text) IS
     'edits that make one text of the other as they are written, two neighbours that change places being one, as in DuckDB';
-CREATE FUNCTION ident_name_sim(a text, b text) RETURNS bloom_score
+CREATE FUNCTION ident_name_sim(
+    a text, b text, version integer DEFAULT 1, words text[] DEFAULT '{}', weights float8[] DEFAULT '{}') RETURNS bloom_score
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'ident_name_sim_wrapper';
-COMMENT ON FUNCTION ident_name_sim(text, text) IS
-    'similarity of two names of persons or companies: half word by word in any order, half of the whole';
+COMMENT ON FUNCTION ident_name_sim(text, text, integer, text[], float8[]) IS
+    'similarity of two names of persons, companies or vessels, word by word in any order, by a version of the rules; frequent words may have weights below 1';
 CREATE FUNCTION ident_name(name text, OUT titles text, OUT given text, OUT particles text, OUT surname text, OUT suffixes text, OUT nickname text,
     OUT born text)
     RETURNS record

@@ -1,10 +1,11 @@
 //! Identity text: its normal form, abbreviations, sounds, n-grams, and how alike two texts are.
 
+use base::{Error, Result};
 use pgrx::pg_sys;
 use std::cell::RefCell;
 use text::as_written;
 use text::for_each_sound;
-use text::names::{self, name_forms, name_parts};
+use text::names::{self, name_forms, name_parts, Rarity};
 use text::ngram::{check_length, index, similarity, Gaps};
 
 use pg::error::OrRaise;
@@ -13,7 +14,7 @@ use pg::function::rows::text_datum;
 use pg::values::text::{to_database, Text};
 use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry};
-use types::{ngram_array, TextArray};
+use types::{fixed_array, ngram_array, TextArray, Tokens};
 
 // Identity text to its normal form.
 
@@ -189,7 +190,40 @@ fn ident_name_forms(name: Text<'_>, version: i32) -> NewValue {
 
 // How similar two names are.
 
+/// `(a text, b text, version integer, words text[], weights float8[]) RETURNS bloom_score`
+///
+/// Errors: an unknown version, a weight out of range, as many words as weights are not there or too many (22023), a
+/// weight that is NULL (22004).
 #[entry]
-fn ident_name_sim(a: Text<'_>, b: Text<'_>) -> f64 {
-    names::similarity(a.as_str(), b.as_str(), check_for_interrupts).or_raise()
+fn ident_name_sim(a: Text<'_>, b: Text<'_>, version: i32, fcinfo: pg_sys::FunctionCallInfo) -> f64 {
+    names::check_version(version.into()).or_raise();
+    // SAFETY: the function is declared with these arguments, and STRICT.
+    let rarity = unsafe {
+        let words = Tokens::argument(fcinfo, 3).or_raise();
+        let weights = (*fcinfo).args.as_slice(5)[4].value;
+        fixed_array(weights, "weight", |weights| rarity(&words, weights)).or_raise()
+    };
+    names::similarity(a.as_str(), b.as_str(), &rarity, check_for_interrupts)
+}
+
+/// Errors: those of [`Rarity::add`]; as many words as weights are not there.
+fn rarity(words: &Tokens<'_>, weights: &[f64]) -> Result<Rarity> {
+    if words.count() == 0 && weights.is_empty() {
+        return Ok(Rarity::NONE);
+    }
+    if words.count() != weights.len() {
+        let (words, weights) = (words.count(), weights.len());
+        return Err(
+            Error::invalid(format!("{words} words do not fit {weights} weights"))
+                .detail("Each word has the weight at its place."),
+        );
+    }
+    let mut rarity = Rarity::default();
+    let mut weights = weights.iter();
+    words.all(|word| {
+        let weight = *weights.next().expect("as many as words");
+        rarity.add(word, weight, check_for_interrupts)?;
+        Ok(true)
+    })?;
+    Ok(rarity.sorted())
 }

@@ -5,6 +5,25 @@ FROM (VALUES
     ('Siemens AG', 'Volkswagen AG'), ('Иван Иванов', 'Ivanov Ivan'), ('O''Brien', 'OBrien'), ('高石早苗', '高市早苗'), ('a', 'b'), ('', ''), ('a', ''), (' -', '.'),
     ('😀', '😀'), (NULL, 'a'), ('a', NULL)) AS v (a, b);
 SELECT pg_typeof(ident_name_sim('a', 'a')), ident_name_sim(repeat('ab ', 1000000), repeat('ab ', 1000000)), round(ident_name_sim(repeat('ab', 1000000), repeat('ba', 1000000))::numeric, 4) AS long;
+-- What it knows of words: legal forms, titles, particles, initials, short forms, transliterations, numbers, generations.
+SELECT a, b, round(ident_name_sim(a, b)::numeric, 4) AS sim
+FROM (VALUES
+    ('Müller GmbH & Co. KG', 'MUELLER Gesellschaft mit beschränkter Haftung'), ('ООО Ромашка', 'Romashka L.L.C.'), ('IBM Corp.', 'International Business Machines'), ('Deutsche Bank', 'Deutsche Banque'),
+    ('M/V Ocean Star II', 'OCEANSTAR 2'), ('Ocean Star 1', 'Ocean Star 2'), ('Ocean Star', 'Ocean Star 2'), ('Robert Kennedy Jr.', 'Robert Kennedy Sr.'), ('Robert Kennedy', 'Robert Kennedy Jr.'),
+    ('Dr. Ludwig van Beethoven', 'BEETHOVEN, Ludwig'), ('JR Smith', 'John Robert Smith'), ('Bill Clinton', 'William Jefferson Clinton'), ('Abd al-Rahman Yasin', 'YASIN, Abdurrahman'),
+    ('Khrushchev', 'Chruschtschow'), ('Ivan Ivanovich Petrov', 'Petrow, Iwan'), ('George Bush', 'Jeb Bush')) AS v (a, b);
+-- Versions, and weights of frequent words.
+SELECT ident_name_sim('Erika Mustermann', 'Erica Mustermann', 1) = ident_name_sim('Erika Mustermann', 'Erica Mustermann') AS default_is_1;
+SELECT ident_name_sim('a', 'b', 2);
+SELECT round(ident_name_sim('Hotel Astoria', 'Hotel Viktoria')::numeric, 4) AS plain, round(ident_name_sim('Hotel Astoria', 'Hotel Viktoria', words => '{HOTEL,Motel}', weights => '{.2,.2}')::numeric, 4) AS hotel_is_frequent,
+    round(ident_name_sim('Café Astoria', 'Hotel Astoria', words => '{hotel,café}', weights => '{.2,.2}')::numeric, 4) AS both;
+SELECT ident_name_sim('a', 'b', words => '{hotel}');
+SELECT ident_name_sim('a', 'b', words => '{hotel}', weights => '{0}');
+SELECT ident_name_sim('a', 'b', words => '{hotel}', weights => '{NaN}');
+SELECT ident_name_sim('a', 'b', words => '{hotel}', weights => '{NULL}');
+SELECT ident_name_sim('a', 'b', words => '{{hotel},{inn}}', weights => '{1,1}');
+SELECT ident_name_sim('a', 'b', words => array_fill('hotel'::text, '{10001}'), weights => array_fill(.5::float8, '{10001}'));
+SELECT ident_name_sim('a', 'b', words => NULL) IS NULL AS strict, ident_name_sim('Hotel A', 'Hotel A', words => '{NULL,hotel}', weights => '{.5}') AS nulls_are_left_out;
 -- Parts of a name.
 SELECT name, p.* FROM unnest(ARRAY['Prof. Dr. Erika Mustermann', 'Goethe, Johann Wolfgang von', 'Karl-Theodor Freiherr von und zu Guttenberg', 'Steffi Graf', 'Martin Luther King, Jr.',
     'William H. Gates III', 'William "Bill" Gates', 'Jan van der Berg', 'Charles de la Tour', 'Usama bin Laden', 'Bashar al-Assad', 'Gabriel García Márquez', 'DUPONT Jean', '毛泽东', '高市早苗',

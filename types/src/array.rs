@@ -319,6 +319,11 @@ impl<'a> Tokens<'a> {
         unsafe { Elements::new(datum) }.map(Tokens)
     }
 
+    /// How many they are.
+    pub fn count(&self) -> usize {
+        self.0.iter().flatten().count()
+    }
+
     /// As they are stored, in the database's encoding.
     pub fn bytes(&self) -> impl Iterator<Item = &[u8]> + '_ {
         // SAFETY: array elements are stored plain, and live as long as the array.

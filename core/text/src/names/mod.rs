@@ -2,19 +2,22 @@
 //! many are nearest to one.
 
 mod forms;
+mod nearest;
 mod parts;
 mod similarity;
 mod words;
 
 pub use forms::{name_forms, FORMS_VERSION};
+pub use nearest::{candidates, WantedName, MAX_NEAREST, MAX_TIES};
 pub use parts::{name_parts, NameParts, MAX_PARTS};
 pub use similarity::{
-    candidates, similarity, WantedName, MAX_NEAREST, MAX_TIES, MAX_WORD, MAX_WORDS,
+    check_version, similarity, Rarity, MAX_RARITY, MAX_WORD, MAX_WORDS, SIMILARITY_VERSION,
 };
 
 use base::{Error, ErrorKind, Result};
 
-/// Version of the rules by which names are taken apart and compared; lists of forms have versions of their own.
+/// Version of the rules by which names are taken apart; lists of forms, and how names are compared, have versions of
+/// their own, which are asked for.
 pub const RULES: u8 = 1;
 
 /// Bytes of the longest name that is taken apart, or has forms.

@@ -41,6 +41,11 @@ static FULL: LazyLock<HashMap<String, Vec<&str>>> = LazyLock::new(|| {
     full
 });
 
+/// Each form and the full names that it may be a form of.
+pub(super) fn full_names() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    FULL.iter().map(|(form, names)| (&**form, &**names))
+}
+
 /// The full names that a given name may be a form of, and the name itself, all in normal form, ascending; nothing for a
 /// text without letters and digits. Two names may be forms of the same one if they have an element in common.
 ///

@@ -1,0 +1,69 @@
+//! Which of many names are nearest to one, out of candidates that an index has found.
+
+use base::{Error, Result};
+
+use super::similarity::{Name, Rarity};
+use crate::ngram::ngram_set;
+use crate::tokens::Overlap;
+
+/// Symbols of the n-grams of words. Names are short, and longer n-grams lose too many to a single error.
+const BIGRAM: u8 = 2;
+
+/// How many names can be asked for.
+pub const MAX_NEAREST: i64 = 1000;
+
+/// The least number of candidates, and how many there are for each name that is asked for.
+const CANDIDATES: (i64, i64) = (50, 5);
+
+/// Of the candidates as far as the last of them, how many there are at most beyond their number. A short name, or one
+/// that nothing is like, is equally far from very many.
+pub const MAX_TIES: i64 = 1000;
+
+/// How many candidates are compared where `k` names are asked for.
+///
+/// Errors: `k` is not from 1 to [`MAX_NEAREST`].
+pub fn candidates(k: i64) -> Result<i64> {
+    let (least, each) = CANDIDATES;
+    if (1..=MAX_NEAREST).contains(&k) {
+        return Ok(least.max(each * k));
+    }
+    let message = format!("number of names k = {k} is out of range");
+    Err(Error::invalid(message).detail(format!("k goes from 1 to {MAX_NEAREST}.")))
+}
+
+/// A name whose nearest are looked for. It is worked out once, however many names it is compared with.
+pub struct WantedName {
+    name: Name,
+    /// Those of its words, each by itself.
+    bigrams: Vec<u64>,
+}
+
+impl WantedName {
+    /// Errors: out of memory.
+    pub fn new(name: &str, mut tick: impl FnMut()) -> Result<WantedName> {
+        Ok(WantedName {
+            bigrams: ngram_set(name, BIGRAM, true, &mut tick)?,
+            name: Name::new(name, &Rarity::NONE, tick),
+        })
+    }
+
+    /// How near another name is, from 0 to 1: half of it is [`similarity`](super::similarity), and half is the mean of
+    /// Jaccard similarity and overlap of the bigrams of the words. The first has the better order, and is 1 for many
+    /// names of which one is a part of the other; these the second tells apart.
+    ///
+    /// Errors: out of memory.
+    pub fn nearness(&self, name: &str, mut tick: impl FnMut()) -> Result<f64> {
+        let bigrams = ngram_set(name, BIGRAM, true, &mut tick)?;
+        let other = Name::new(name, &Rarity::NONE, &mut tick);
+        let whole = self.name.similarity(&other, tick);
+        let jaccard = Overlap::of_hashes(&self.bigrams, &bigrams, || ()).jaccard();
+        let overlap = overlap(&self.bigrams, &bigrams);
+        Ok((whole + (jaccard + overlap) / 2.0) / 2.0)
+    }
+}
+
+/// What two ascending sets have in common, as a share of the smaller one; 0 if one is empty.
+fn overlap(a: &[u64], b: &[u64]) -> f64 {
+    let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    Overlap::of_hashes(few, many, || ()).containment()
+}
