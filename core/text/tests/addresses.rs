@@ -22,7 +22,7 @@ fn shown(text: &str) -> String {
 fn golden() {
     let golden = include_str!("../../../tests/data/address_parts.json");
     let all: Vec<Value> = serde_json::from_str(golden).unwrap();
-    assert_eq!(all.len(), 360);
+    assert_eq!(all.len(), 660);
     let mut wrong = vec![];
     for case in &all {
         let expected =
@@ -110,6 +110,90 @@ fn habits_of_countries() {
             "rue de Rivoli|12 bis|75001|Paris",
         ),
         ("Via Roma 10, 00184 Roma", "Via Roma|10|00184|Roma"),
+        // Canadian
+        (
+            "123 Main St, Toronto, ON M5V 2T6, Canada",
+            "Main St|123|M5V 2T6|Toronto",
+        ),
+        (
+            "1234 rue Sainte-Catherine Ouest, Montréal QC H3B1A7",
+            "rue Sainte-Catherine Ouest|1234|H3B 1A7|Montréal",
+        ),
+        (
+            "10 Bay Street, Ottawa, Ontario, K1A 0B1",
+            "Bay Street|10|K1A 0B1|Ottawa",
+        ),
+        (
+            "12, rue Saint-Jean, Québec (Québec) G1R 4S9",
+            "rue Saint-Jean|12|G1R 4S9|Québec",
+        ),
+        (
+            "45 King St W Suite 200, Québec, QC G1R 4S9",
+            "King St W|45|G1R 4S9|Québec",
+        ),
+        (
+            "12 Granville Street Vancouver BC V6C 1T2",
+            "Granville Street|12|V6C 1T2|Vancouver",
+        ),
+        // Colombian
+        ("Calle 100 # 19-54, Bogotá", "Calle 100|19-54||Bogotá"),
+        (
+            "Carrera 7 No. 71-21, Bogotá D.C., 110221",
+            "Carrera 7|71-21|110221|Bogotá",
+        ),
+        (
+            "Cra. 15 #93-60 Apto 501, Bogotá, Colombia",
+            "Cra. 15|93-60||Bogotá",
+        ),
+        (
+            "Av. Calle 26 Sur # 69-76 Este, Medellín, Antioquia",
+            "Av. Calle 26 Sur|69-76 Este||Medellín",
+        ),
+        // Danish
+        (
+            "Vesterbrogade 12, 2. tv., 1620 København V",
+            "Vesterbrogade|12|1620|København V",
+        ),
+        (
+            "Vesterbrogade 12 1620 København V",
+            "Vesterbrogade|12|1620|København V",
+        ),
+        (
+            "Nørregade 5B, st. th., DK-1165 København K, Danmark",
+            "Nørregade|5B|1165|København K",
+        ),
+        (
+            "Store Torv 1, 3. sal, 8000 Aarhus C",
+            "Store Torv|1|8000|Aarhus C",
+        ),
+        // of New Zealand
+        (
+            "12 Queen Street, Auckland 1010, New Zealand",
+            "Queen Street|12|1010|Auckland",
+        ),
+        (
+            "2/15 Lambton Quay, Wellington Central, Wellington 6011",
+            "Lambton Quay|2/15|6011|Wellington",
+        ),
+        (
+            "12 Queen Street Auckland 1010",
+            "Queen Street|12|1010|Auckland",
+        ),
+        ("PO Box 123, Wellington 6140", "PO Box|123|6140|Wellington"),
+        ("12 High St, PO Box 1234", "High St|12||"),
+        ("12 High St, Suite 1234", "High St|12||"),
+        // street and city without a comma
+        ("Oxford St London", "Oxford St|||London"),
+        ("12 Oxford St London", "Oxford St|12||London"),
+        ("High Street St Albans", "High Street|||St Albans"),
+        (
+            "Church Street East Milton Keynes",
+            "Church Street East|||Milton Keynes",
+        ),
+        ("Church Lane", "Church Lane|||"),
+        ("Notting Hill Gate", "Notting Hill Gate|||"),
+        ("St Mary Street", "St Mary Street|||"),
+        ("Court Road Gardens Square", "Court Road Gardens Square|||"),
         // German
         (
             "Hauptstraße 12 a\nD-50667 Köln\nDeutschland",

@@ -6,7 +6,10 @@ mod words;
 
 use base::{Error, ErrorKind, Result};
 use postcode::{only_region, Kind};
-use words::{has_digit, is_country, is_county, is_region, is_state, is_street, key};
+use words::{
+    begins_street, has_digit, is_country, is_county, is_department, is_region, is_state, is_street,
+    key,
+};
 
 /// The parts of an address, with one blank between words as they are written; `None` for what it does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +24,7 @@ pub struct AddressParts {
     pub city: Option<String>,
 }
 
-/// Takes an address apart, of German, English, Spanish, French or Italian habit.
+/// Takes an address apart, of German, English, Spanish, French, Italian or Danish habit.
 ///
 /// Errors: more than [`MAX_ADDRESS_WORDS`] words, or [`MAX_ADDRESS`] bytes.
 pub fn address_parts(text: &str, tick: impl FnMut()) -> Result<AddressParts> {
@@ -48,7 +51,7 @@ pub fn address_parts(text: &str, tick: impl FnMut()) -> Result<AddressParts> {
                 segments.push(before);
             } else {
                 let region = before.last().is_some_and(|last| is_region(last));
-                if region && found.kind == Kind::Digits {
+                if region && found.kind != Kind::British {
                     before.pop();
                 }
                 let next = found.kind == Kind::Digits && !region && before.is_empty();
@@ -57,7 +60,8 @@ pub fn address_parts(text: &str, tick: impl FnMut()) -> Result<AddressParts> {
                 } else if !before.is_empty() {
                     let (street, rest) = street::split_city(&before);
                     let inner = segments.len() > 1
-                        && segments.last().is_some_and(|last| is_town(last))
+                        && (segments.last())
+                            .is_some_and(|last| is_town(last) && !begins_street(last))
                         && (is_state(&before) || is_county(&before));
                     if inner {
                         // Springfield, Illinois 62701
@@ -92,9 +96,13 @@ pub fn address_parts(text: &str, tick: impl FnMut()) -> Result<AddressParts> {
             segments
         }
     };
-    let (street, number, rest) = street::street(streets);
+    let only = streets.len() == 1;
+    let (mut street, number, rest) = street::street(streets);
     if city.is_empty() {
         city = rest;
+    }
+    if city.is_empty() && only && parts.postcode.is_none() {
+        (street, city) = street::part_english(&street, !number.is_empty());
     }
     parts.street = joined(&street);
     parts.number = joined(&number);
@@ -141,9 +149,13 @@ fn last_town<'a>(segments: &mut Vec<Vec<&'a str>>) -> Vec<&'a str> {
     while segments.len() > 1 && segments.last().is_some_and(|last| only_region(last)) {
         segments.pop();
     }
+    let colombian = segments.iter().any(|segment| street::is_colombian(segment));
     while segments.len() > 2
-        && segments.last().is_some_and(|last| is_county(last))
+        && segments.last().is_some_and(|last| {
+            is_county(last) || is_state(last) || colombian && is_department(last)
+        })
         && is_town(&segments[segments.len() - 2])
+        && !begins_street(&segments[segments.len() - 2])
     {
         segments.pop();
     }

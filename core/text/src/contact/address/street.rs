@@ -8,6 +8,9 @@ pub type Street<'a> = (Vec<&'a str>, Vec<&'a str>, Vec<&'a str>);
 /// The street among segments. The first with a name and a number is it, then a name beside a number in a segment of its
 /// own, then the first with a kind of street, then the first.
 pub fn street(segments: Vec<Vec<&str>>) -> Street<'_> {
+    if let Some(found) = segments.iter().find_map(|segment| colombian(segment)) {
+        return found;
+    }
     let segments: Vec<Vec<&str>> = segments
         .iter()
         .map(|segment| without_units(segment))
@@ -33,6 +36,65 @@ pub fn street(segments: Vec<Vec<&str>>) -> Street<'_> {
         Some(one) if is_only_number(one) => (vec![], one.clone(), vec![]),
         Some(one) => (one.clone(), vec![], vec![]),
         None => Street::default(),
+    }
+}
+
+/// Calle 100 # 19-54: the road, and behind the sign the road that it crosses and the metres from there, which are the
+/// number of the house.
+fn colombian<'a>(words: &[&'a str]) -> Option<Street<'a>> {
+    if !words.iter().take(2).any(|word| COLOMBIAN.has_written(word)) {
+        return None;
+    }
+    for at in 2..words.len() {
+        let glued = words[at].strip_prefix('#').filter(|rest| is_number(rest));
+        let sign = NUMBERED.has_written(words[at]);
+        let (number, mut end) = match glued {
+            Some(number) => (number, at + 1),
+            None if sign => (*words.get(at + 1).filter(|next| is_number(next))?, at + 2),
+            None => continue,
+        };
+        // a house has two numbers
+        if !number.contains('-') {
+            return None;
+        }
+        let mut numbers = vec![number];
+        while let Some(side) = words
+            .get(end)
+            .filter(|word| SIDES_OF_CITY.has_written(word))
+        {
+            numbers.push(side);
+            end += 1;
+        }
+        return Some((words[..at].to_vec(), numbers, without_units(&words[end..])));
+    }
+    None
+}
+
+/// Whether a segment is a road of Colombia with its house.
+pub fn is_colombian(words: &[&str]) -> bool {
+    colombian(words).is_some()
+}
+
+/// Street and city of an English address without commas and postcode: Oxford St London.
+pub fn part_english<'a>(street: &[&'a str], numbered: bool) -> (Vec<&'a str>, Vec<&'a str>) {
+    let kind = (1..street.len()).find(|&at| PARTING.has_written(street[at]));
+    let Some(mut at) = kind.filter(|_| !is_street(street[0])) else {
+        return (street.to_vec(), vec![]);
+    };
+    while street
+        .get(at + 1)
+        .is_some_and(|next| is_any_direction(next))
+    {
+        at += 1;
+    }
+    let (name, city) = street.split_at(at + 1);
+    let is_name = |word: &&str| !has_digit(word) && !ENGLISH.has_written(word);
+    let are_names = city.iter().skip(1).all(|word| is_name(&word))
+        && city.iter().take(1).all(|word| !has_digit(word));
+    if are_names || numbered && !city.iter().any(|word| has_digit(word)) {
+        (name.to_vec(), city.to_vec())
+    } else {
+        (street.to_vec(), vec![])
     }
 }
 
@@ -87,10 +149,13 @@ fn without_units<'a>(words: &[&'a str]) -> Vec<&'a str> {
             && (kept.is_empty() && words.len() <= at + 3
                 || kept.last().is_some_and(|last| is_number(last)))
             && next.is_none_or(is_side);
+        // 2. tv., st. th.
+        let danish = next.is_some_and(|next| DANISH_SIDES.has_written(next))
+            && (is_ordinal(word) || DANISH_FLOORS.has_written(word));
         let is_sign = word.starts_with('#') && word.len() > 1 && kept.iter().any(|k| is_number(k))
             || UNNUMBERED.has_written(word)
             || NUMBERED.has_written(word) && next.is_some_and(is_number);
-        if names_unit || is_door && next.is_some() {
+        if names_unit || danish || is_door && next.is_some() {
             at += 2;
         } else if is_door || is_sign {
             at += 1;

@@ -1,4 +1,5 @@
-//! What single words of an address are: by lists for German, English, Spanish, French and Italian, and by their form.
+//! What single words of an address are: by lists for German, English, Spanish, French, Italian
+//! and Danish, and by their form.
 
 use crate::letters::WordList;
 
@@ -15,17 +16,24 @@ impl PhraseList {
 pub const ENGLISH: WordList = WordList("street st road rd avenue ave av lane ln drive dr boulevard blvd court ct place \
     pl square sq terrace ter close crescent cres \
      gardens gdns grove mews way highway hwy parkway pkwy circle cir trail trl turnpike expressway plaza alley walk \
-     row hill mall broadway");
+     row hill mall broadway quay parade esplanade crossing");
+
+/// Those of them behind which a city may follow without a comma or a number: the others are parts of names as often.
+pub const PARTING: WordList = WordList(
+    "street st road rd avenue ave lane ln drive dr boulevard blvd crescent terrace highway hwy parkway pkwy",
+);
 
 /// Kinds of streets that stand before the name, or by themselves.
 const OTHERS: WordList = WordList("straße strasse str weg gasse platz allee ufer postfach calle c avenida avda paseo \
+    carrera cra transversal diagonal autopista rang montée vej allé plads torv \
     plaza pza carrer camino carretera ctra ronda \
      rue boulevard bd chemin impasse quai allée allee cours route faubourg via viale corso piazza piazzale vicolo \
      largo strada lungomare contrada");
 
-/// Endings of German names of streets.
-const ENDINGS: [&str; 10] = [
+/// Endings of German and Danish names of streets.
+const ENDINGS: [&str; 16] = [
     "straße", "strasse", "str", "weg", "gasse", "platz", "allee", "ufer", "damm", "chaussee",
+    "gade", "vej", "allé", "plads", "stræde", "torv",
 ];
 
 /// What is followed by the number or the letter of a flat, a floor, a door or a part of a building.
@@ -36,11 +44,30 @@ pub const UNITS: WordList = WordList("apt apartment appartment unit suite ste ro
      appartamento interno int scala palazzina piano");
 
 /// What stands behind the ordinal number of a floor.
-pub const FLOORS: WordList = WordList("og stock etage étage floor fl piso planta piano");
+pub const FLOORS: WordList = WordList("og stock etage étage floor fl piso planta piano sal");
 
 /// Where a door is on a floor.
-const SIDES: WordList =
-    WordList("izq izda izquierda dcha drcha derecha centro links rechts mitte gauche droite");
+const SIDES: WordList = WordList(
+    "izq izda izquierda dcha drcha derecha centro links rechts mitte gauche droite \
+    tv th mf",
+);
+
+/// Danish sides, behind the number of a floor, st. or kl.: 2. tv., st. th.
+pub const DANISH_SIDES: WordList = WordList("tv th mf");
+
+/// Danish floors that have no number.
+pub const DANISH_FLOORS: WordList = WordList("st kl");
+
+/// What is followed by the number of a box.
+pub const BOXES: WordList = WordList("box apartado casilla bp");
+
+/// Roads of Colombia, which have numbers, and before the sign # the number of a house on another road.
+pub const COLOMBIAN: WordList = WordList(
+    "calle cl cll carrera cra cr kr kra avenida av ak ac diagonal dg diag transversal tr tv transv circular autopista",
+);
+
+/// Sides of a city in Colombia, behind the number of a house.
+pub const SIDES_OF_CITY: WordList = WordList("sur norte este oeste");
 
 /// What says that a number follows.
 pub const NUMBERED: WordList = WordList("nr no nº n° n num núm número numero numéro hausnummer #");
@@ -64,7 +91,8 @@ const STATES: PhraseList = PhraseList(
      massachusetts, michigan, minnesota, mississippi, missouri, montana, nebraska, nevada, new hampshire, new \
      jersey, new mexico, new york, north carolina, north dakota, ohio, oklahoma, oregon, pennsylvania, rhode \
      island, south carolina, south dakota, tennessee, texas, utah, vermont, virginia, washington, west virginia, \
-     wisconsin, wyoming",
+     wisconsin, wyoming, alberta, british columbia, manitoba, new brunswick, newfoundland and labrador, northwest \
+     territories, nova scotia, nunavut, ontario, prince edward island, quebec, québec, saskatchewan, yukon",
 );
 
 pub const MONTHS: WordList = WordList(
@@ -81,7 +109,17 @@ const COUNTRIES: PhraseList = PhraseList(
      suisse, svizzera, suiza, united kingdom, uk, gb, great britain, england, scotland, wales, northern ireland, \
      vereinigtes königreich, reino unido, royaume-uni, regno unito, usa, us, u.s.a, u.s, united states, united \
      states of america, estados unidos, états-unis, stati uniti, spain, españa, espagne, spagna, spanien, france, \
-     francia, frankreich, italy, italia, italie, italien, de, es",
+     francia, frankreich, italy, italia, italie, italien, de, es, canada, kanada, canadá, colombia, kolumbien, \
+     colombie, denmark, danmark, dänemark, danemark, dinamarca, danimarca, new zealand, nz, aotearoa, neuseeland, \
+     nouvelle-zélande, nueva zelanda, nuova zelanda",
+);
+
+/// Departments of Colombia, which stand behind the city.
+const DEPARTMENTS: PhraseList = PhraseList(
+    "amazonas, antioquia, arauca, atlántico, atlantico, bolívar, bolivar, boyacá, boyaca, caldas, caquetá, caqueta, casanare, \
+     cauca, cesar, chocó, choco, córdoba, cordoba, cundinamarca, guainía, guainia, guaviare, huila, la guajira, magdalena, \
+     meta, nariño, narino, norte de santander, putumayo, quindío, quindio, risaralda, san andrés y providencia, \
+     archipiélago de san andrés, santander, sucre, tolima, valle del cauca, vaupés, vaupes, vichada, distrito capital",
 );
 
 /// Counties of England, Scotland and Wales that do not end in "shire".
@@ -111,6 +149,11 @@ pub fn is_street(word: &str) -> bool {
         || ENDINGS.iter().any(|ending| key.ends_with(ending))
 }
 
+/// Whether words begin with a kind of street, as in French and Spanish.
+pub fn begins_street(words: &[&str]) -> bool {
+    words.first().is_some_and(|first| OTHERS.has_written(first))
+}
+
 pub fn is_side(word: &str) -> bool {
     SIDES.has_written(word) || word.chars().count() == 1
 }
@@ -126,6 +169,11 @@ pub fn is_county(words: &[&str]) -> bool {
     };
     let key = key(&words.join(" "));
     COUNTIES.has(&key) || last.to_lowercase().ends_with("shire")
+}
+
+/// A department of Colombia.
+pub fn is_department(words: &[&str]) -> bool {
+    words.len() <= 4 && DEPARTMENTS.has(&key(&words.join(" ")))
 }
 
 /// Two capitals, as states of the US and Italian provinces are written: NY, N.Y.
