@@ -2,10 +2,11 @@
 //! names.
 
 use std::collections::BinaryHeap;
+use std::ffi::CStr;
 
 use pgrx::{pg_sys, IntoDatum, PgSqlErrorCode};
 use signature::filter::{typmod, Shape};
-use text::names::{candidates, WantedName, MAX_TIES};
+use text::names::{candidates, WantedName, MAX_OF_WORD, MAX_TIES};
 
 use crate::pairs::records::{check_select, lock, RecordColumn};
 use pg::catalog::operators::beside;
@@ -56,7 +57,16 @@ fn bloom_nearest_names(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         builder.add_text(text.as_str(), by_word, check_for_interrupts)
     });
     let wanted = WantedName::new(text.as_str(), check_for_interrupts).or_raise();
-    let mut found = list.candidates(signature, many, &wanted);
+    let words = wanted.words().iter().map(|word| {
+        NewBloom::new(shape, |builder| {
+            builder.add_text(word, by_word, check_for_interrupts)
+        })
+    });
+    let mut found = list.candidates(signature, words, many);
+    for (measure, row) in &mut found {
+        let similarity = wanted.nearness(&readable(&row.name), check_for_interrupts);
+        *measure = similarity.or_raise();
+    }
     found.sort_by(|(x, a), (y, b)| y.total_cmp(x).then_with(|| a.cmp(b)));
     for (similarity, NamedRow { key, name }) in found.into_iter().take(k as usize) {
         rows.put([
@@ -85,8 +95,9 @@ struct NameList {
     name: RecordColumn,
     /// The type `bloom`, of which the signatures are, or of a domain of it.
     bloom: pg_sys::Oid,
-    /// `<->` of this extension.
+    /// `<->` and `@>` of this extension.
     distance: Sql,
+    covers: Sql,
 }
 
 impl NameList {
@@ -110,7 +121,8 @@ impl NameList {
             signature,
             name,
             bloom,
-            distance: distance_operator(function, bloom),
+            distance: own_operator(function, bloom, c"<->"),
+            covers: own_operator(function, bloom, c"@>"),
         }
     }
 
@@ -157,13 +169,13 @@ impl NameList {
     }
 
     /// The rows with a name whose signatures are nearest to one, so many, and those that are as far as the last of
-    /// them, with the similarity of their name to the wanted one. Which rows they are is a matter of distances and keys alone, not of the order in
-    /// which a plan finds them.
+    /// them; and all rows that have one of the words, unless these are too many. They come with their distances. Which
+    /// rows they are is a matter of distances and keys alone, not of the order in which a plan finds them.
     fn candidates(
         &self,
         signature: NewBloom,
+        words: impl Iterator<Item = NewBloom>,
         many: i64,
-        wanted: &WantedName,
     ) -> Vec<(f64, NamedRow)> {
         let signature = (self.bloom, signature.datum());
         let limit = many + MAX_TIES;
@@ -183,17 +195,53 @@ impl NameList {
             }
             is_candidate
         });
+        let Some(last) = found.get(many as usize - 1).map(|(last, _)| *last) else {
+            // These are all rows.
+            return found;
+        };
         if found.len() as i64 > limit {
-            let last = found[many as usize - 1].0;
             found.retain(|(distance, _)| *distance < last);
             let more = limit as usize - found.len();
             found.extend(self.first_of_equal(signature, last, more));
         }
-        for (measure, row) in &mut found {
-            let similarity = wanted.nearness(&readable(&row.name), check_for_interrupts);
-            *measure = similarity.or_raise();
-        }
+        self.with_words(signature, words, last, &mut found);
         found
+    }
+
+    /// Adds the rows that have one of the words and are further than `last`. A word that too many of them have is left
+    /// out: it tells none of them from the others.
+    fn with_words(
+        &self,
+        signature: (pg_sys::Oid, pg_sys::Datum),
+        words: impl Iterator<Item = NewBloom>,
+        last: f64,
+        found: &mut Vec<(f64, NamedRow)>,
+    ) {
+        let mut parameters = vec![signature];
+        // Rows of the words before, which are there already.
+        let mut others = Sql::new("");
+        for word in words {
+            let (rows, of_row, covers) = (self.rows(), self.signature(), &self.covers);
+            let number = parameters.len() + 1;
+            let has_word = sql!(" {of_row} {covers} ${number}");
+            let most = MAX_OF_WORD + 1;
+            let sql = sql!("{rows} AND{has_word}{others} LIMIT {most}");
+            parameters.push((self.bloom, word.datum()));
+            let mut having = Vec::new();
+            let mut n = 0;
+            let cursor = read(sql, &parameters, BATCH);
+            let mut output = RowOutput::new(&cursor);
+            cursor.each(|row| {
+                n += 1;
+                having.extend(output.row(row).filter(|(distance, _)| *distance > last));
+            });
+            if n > MAX_OF_WORD {
+                parameters.pop();
+            } else {
+                others = sql!("{others} AND NOT{has_word}");
+                found.append(&mut having);
+            }
+        }
     }
 
     /// Of the rows at one distance, so many with the least keys. All of them are read.
@@ -245,12 +293,13 @@ impl RowOutput {
     }
 }
 
-/// `OPERATOR(schema.<->)` for signatures, in the schema of the running function.
+/// `OPERATOR(schema.name)` for two signatures, in the schema of the running function.
 ///
 /// Errors: it is not there, or not of this extension (42704).
-fn distance_operator(function: pg_sys::Oid, bloom: pg_sys::Oid) -> Sql {
+fn own_operator(function: pg_sys::Oid, bloom: pg_sys::Oid, name: &'static CStr) -> Sql {
     let schema = catalog::schema_of_function(function);
-    let operator = beside(function, c"<->", [bloom, bloom]);
+    let operator = beside(function, name, [bloom, bloom]);
+    let shown = name.to_str().expect("ASCII");
     // SAFETY: look-ups in the catalogs.
     let is_ours = unsafe {
         let extension = |class, oid| pg_sys::getExtensionOfObject(class, oid);
@@ -260,7 +309,7 @@ fn distance_operator(function: pg_sys::Oid, bloom: pg_sys::Oid) -> Sql {
     };
     if !is_ours {
         let message = format!(
-            "operator <-> of bloom_ident is not in schema {}",
+            "operator {shown} of bloom_ident is not in schema {}",
             readable(catalog::quoted_column(&schema).to_bytes())
         );
         raise(&sql_error(PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT, message)
@@ -268,5 +317,5 @@ fn distance_operator(function: pg_sys::Oid, bloom: pg_sys::Oid) -> Sql {
                 .hint("Move all of them back, or all to one schema by ALTER EXTENSION bloom_ident SET SCHEMA."),
         );
     }
-    sql!("OPERATOR({schema}.<->)")
+    sql!("OPERATOR({schema}.").text(shown).text(")")
 }

@@ -95,7 +95,7 @@ def word_similarity(a, b):
         found.append(0.9)
     short, long = sorted((a, b), key=len)
     if len(long) >= len(short) + 2 and long.startswith(short):
-        found.append(0.72)
+        found.append(0.72 if len(short) < 5 else 0.86)
     silent = [not VOWELS & set(word) for word in (a, b)]
     if silent == [True, False]:
         found.append(0.92 * alike(a, bare(b)))

@@ -8,7 +8,7 @@ mod similarity;
 mod words;
 
 pub use forms::{name_forms, FORMS_VERSION};
-pub use nearest::{candidates, WantedName, MAX_NEAREST, MAX_TIES};
+pub use nearest::{candidates, WantedName, MAX_NEAREST, MAX_OF_WORD, MAX_TIES};
 pub use parts::{name_parts, NameParts, MAX_PARTS};
 pub use similarity::{
     check_version, similarity, Rarity, MAX_RARITY, MAX_WORD, MAX_WORDS, SIMILARITY_VERSION,

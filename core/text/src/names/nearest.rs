@@ -2,7 +2,8 @@
 
 use base::{Error, Result};
 
-use super::similarity::{Name, Rarity};
+use super::similarity::{Name, Rarity, MAX_WORD, MAX_WORDS};
+use super::words::normal_words;
 use crate::ngram::ngram_set;
 use crate::tokens::Overlap;
 
@@ -13,7 +14,7 @@ const BIGRAM: u8 = 2;
 pub const MAX_NEAREST: i64 = 1000;
 
 /// The least number of candidates, and how many there are for each name that is asked for.
-const CANDIDATES: (i64, i64) = (50, 5);
+const CANDIDATES: (i64, i64) = (200, 5);
 
 /// Of the candidates as far as the last of them, how many there are at most beyond their number. A short name, or one
 /// that nothing is like, is equally far from very many.
@@ -31,11 +32,22 @@ pub fn candidates(k: i64) -> Result<i64> {
     Err(Error::invalid(message).detail(format!("k goes from 1 to {MAX_NEAREST}.")))
 }
 
+/// A word that more names have is left out. Their number bounds what is compared.
+pub const MAX_OF_WORD: usize = 300;
+
+/// Words that are looked for, and the symbols of the shortest of them.
+const WORDS: usize = 8;
+const SHORTEST: usize = 3;
+
+/// Letters of an acronym.
+const ACRONYM: std::ops::RangeInclusive<usize> = 3..=6;
+
 /// A name whose nearest are looked for. It is worked out once, however many names it is compared with.
 pub struct WantedName {
     name: Name,
     /// Those of its words, each by itself.
     bigrams: Vec<u64>,
+    words: Vec<String>,
 }
 
 impl WantedName {
@@ -43,8 +55,15 @@ impl WantedName {
     pub fn new(name: &str, mut tick: impl FnMut()) -> Result<WantedName> {
         Ok(WantedName {
             bigrams: ngram_set(name, BIGRAM, true, &mut tick)?,
+            words: words_to_find(name, &mut tick),
             name: Name::new(name, &Rarity::NONE, tick),
         })
+    }
+
+    /// Words of which each is worth a search, the longest first, since it is the rarest as a rule: those of the name,
+    /// and its initials, as a name of three words and more may have.
+    pub fn words(&self) -> &[String] {
+        &self.words
     }
 
     /// How near another name is, from 0 to 1: half of it is [`similarity`](super::similarity), and half is the mean of
@@ -66,4 +85,19 @@ impl WantedName {
 fn overlap(a: &[u64], b: &[u64]) -> f64 {
     let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     Overlap::of_hashes(few, many, || ()).containment()
+}
+
+fn words_to_find(name: &str, tick: impl FnMut()) -> Vec<String> {
+    let words = normal_words(name, MAX_WORDS, MAX_WORD, tick);
+    let initials: Vec<u8> = words.iter().map(|word| word[0]).collect();
+    let mut words: Vec<Vec<u8>> = words;
+    words.retain(|word| word.len() >= SHORTEST);
+    words.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    words.dedup();
+    words.truncate(WORDS);
+    if ACRONYM.contains(&initials.len()) && !words.contains(&initials) {
+        words.push(initials);
+    }
+    let ascii = |word| String::from_utf8(word).expect("normal forms are ASCII");
+    words.into_iter().map(ascii).collect()
 }

@@ -16,11 +16,13 @@ const DOUBLED: u16 = 20;
 const SWAPPED: u16 = 80;
 
 /// An initial and a word that begins with it; two forms of one given name; two words of one meaning; a word that
-/// another one begins with.
+/// another one begins with, and a long one.
 const INITIAL: f64 = 0.88;
 const SAME_NAME: f64 = 0.9;
 const SAME_MEANING: f64 = 0.95;
 const BEGINNING: f64 = 0.72;
+const LONG_BEGINNING: f64 = 0.86;
+const LONG: usize = 5;
 /// The share of the similarity of consonants where one of the two is written without vowels, as Arabic is.
 const CONSONANTS: f64 = 0.92;
 
@@ -140,8 +142,12 @@ pub(super) fn word_similarity(a: &Word, b: &Word) -> f64 {
         best = SAME_NAME;
     }
     let (short, long) = if x.len() < y.len() { (x, y) } else { (y, x) };
-    if best < BEGINNING && long.len() >= short.len() + 2 && long.starts_with(short) {
-        best = BEGINNING;
+    if long.len() >= short.len() + 2 && long.starts_with(short) {
+        best = best.max(if short.len() < LONG {
+            BEGINNING
+        } else {
+            LONG_BEGINNING
+        });
     }
     let has_vowels = |word: &[u8]| word.iter().any(|&symbol| is_vowel(symbol));
     let consonants = match (has_vowels(x), has_vowels(y)) {
