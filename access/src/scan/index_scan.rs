@@ -219,7 +219,13 @@ impl<'r> IndexScan<'r> {
                     let started = search.start(segment, &loaded.steps, query, key, &mut reader);
                     started.map_err(|e| reader.locate(e)).or_raise();
                 }
-                None => search.start_everything(segment, key),
+                None => match self.conditions.covers() {
+                    Some(words) => {
+                        let started = search.start_covering(segment, words, key, &mut reader);
+                        started.map_err(|e| reader.locate(e)).or_raise();
+                    }
+                    None => search.start_everything(segment, key),
+                },
             }
         }
         let mut found = false;
@@ -305,19 +311,25 @@ impl<'r> IndexScan<'r> {
         };
         match query {
             Some(query) => work.run(page, of, query, check)?,
-            None => {
-                let PageWork::Range(from, to) = work else {
-                    unreachable!("without a query nothing is probed");
-                };
-                let to = to.min(page.len());
-                if let Some((segment, number)) = of {
-                    segment.check_popcounts(number, page, from, to)?;
+            None => match work {
+                PageWork::Range(from, to) => {
+                    let to = to.min(page.len());
+                    if let Some((segment, number)) = of {
+                        segment.check_popcounts(number, page, from, to)?;
+                    }
+                    for i in (from..to).filter(|&i| self.conditions.admit(page, i)) {
+                        page.checked(i)?;
+                        check(i, 0);
+                    }
                 }
-                for i in (from..to).filter(|&i| self.conditions.admit(page, i)) {
-                    page.checked(i)?;
-                    check(i, 0);
+                PageWork::Rows(rows) => {
+                    let capacity = page.geometry().capacity;
+                    for i in rows.iter().map(|&row| row as usize % capacity) {
+                        page.checked(i)?;
+                        check(i, 0);
+                    }
                 }
-            }
+            },
         }
         match wrong {
             None => Ok(()),

@@ -267,6 +267,18 @@ impl RowConditions {
         self.key.is_none_or(|key| page.key(i) == key)
     }
 
+    /// Bits that all rows have to have, the most of those that are asked for.
+    pub fn covers(&self) -> Option<&[u64]> {
+        let bits = self
+            .of_signature
+            .iter()
+            .filter_map(|condition| match condition {
+                Condition::Covers(words) => Some(&words[..]),
+                _ => None,
+            });
+        bits.max_by_key(|words| words.iter().map(|word| word.count_ones()).sum::<u32>())
+    }
+
     /// Whether a row fulfils all conditions. It has so many bits in common with the leading query.
     pub fn hold(&self, page: &RowPage<'_>, i: usize, leading: Option<&Query>, common: u32) -> bool {
         let row = page.row(i);

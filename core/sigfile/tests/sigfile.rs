@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use sigfile::budget::SearchSteps;
 use sigfile::check::check;
 use sigfile::join::{Batch, Folds, Joiner};
-use sigfile::search::Search;
+use sigfile::search::{PageWork, Search};
 use sigfile::write::{Content, PageStore, Writer};
 use sigfile::{Geometry, Pages, Query, Segment, SignatureRow};
 use signature::similarity::{Measure, Popcounts};
@@ -206,6 +206,90 @@ fn tables() -> impl Strategy<Value = Table> {
             }
             Table { geometry, rows }
         })
+}
+
+/// The rows that have all bits of `bits`, and whether posting lists found them.
+fn covering(segment: &Segment, store: &mut Memory, bits: &[u64]) -> (Vec<u64>, bool) {
+    let mut search = Search::default();
+    search.start_covering(segment, bits, None, store).unwrap();
+    let (mut found, mut by_lists) = (vec![], true);
+    while let Some((number, work)) = search.next(segment) {
+        let page = segment.row_page(number, &store.0[number as usize]).unwrap();
+        let rows: Vec<usize> = match work {
+            PageWork::Rows(rows) => rows
+                .iter()
+                .map(|&row| row as usize % segment.geometry.capacity)
+                .collect(),
+            PageWork::Range(from, to) => {
+                by_lists = false;
+                (from..to.min(page.len())).collect()
+            }
+        };
+        let rows = rows.into_iter().map(|i| page.row(i));
+        let all = |words: &[u64]| bits.iter().zip(words).all(|(a, b)| a & !b == 0);
+        found.extend(rows.filter(|row| all(row.words)).map(|row| row.tid));
+    }
+    found.sort_unstable();
+    (found, by_lists)
+}
+
+proptest! {
+    #![proptest_config(config(48))]
+
+    #[test]
+    fn rows_with_all_bits_are_found(
+        table in tables(),
+        chunks in prop_oneof![Just(None), (1u32..20).prop_map(Some)],
+        asked in prop::collection::vec((any::<prop::sample::Index>(), any::<u64>()), 4),
+    ) {
+        let (segment, mut store) = table.index(chunks, 1 << 20);
+        for (asked, some) in asked {
+            let Some(row) = table.rows.get(asked.index(table.rows.len().max(1))) else {
+                continue;
+            };
+            for mask in [some, some | some.rotate_left(7), u64::MAX, 0] {
+                let bits: Vec<u64> = row.iter().map(|word| word & mask).collect();
+                let all = |row: &Vec<u64>| bits.iter().zip(row).all(|(a, b)| a & !b == 0);
+                let expected = (0..table.rows.len()).filter(|&i| all(&table.rows[i]));
+                let expected: Vec<u64> = expected.map(|i| i as u64 + 1).collect();
+                prop_assert_eq!(covering(&segment, &mut store, &bits).0, expected);
+            }
+        }
+    }
+}
+
+/// Ten thousand rows of which few have the bits: posting lists find them, and no row besides is looked at.
+#[test]
+fn few_rows_with_all_bits_are_found_by_lists() {
+    let geometry = Geometry::new(PAGE_WORDS, 301, false, false).unwrap();
+    let mut state = 1u64;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
+    };
+    let rows = (0..10_000).map(|_| {
+        let mut words = vec![0; geometry.stride];
+        for i in 0..301 {
+            if random() % 100 < 20 {
+                words[i / 64] |= 1 << (i % 64);
+            }
+        }
+        words
+    });
+    let table = Table {
+        geometry,
+        rows: rows.collect(),
+    };
+    let (segment, mut store) = table.index(None, 1 << 22);
+    let (found, by_lists) = covering(&segment, &mut store, &table.rows[7]);
+    assert_eq!(found, [8]);
+    assert!(by_lists);
+    // of no bits all rows have all
+    let (found, by_lists) = covering(&segment, &mut store, &vec![0; geometry.stride]);
+    assert_eq!(found.len(), 10_000);
+    assert!(!by_lists);
 }
 
 proptest! {

@@ -1,5 +1,6 @@
 //! Searching one segment: candidates from the chunks, then the rows themselves.
 
+mod covering;
 mod lists;
 
 use self::lists::{OwnLists, Probe};

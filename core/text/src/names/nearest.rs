@@ -2,7 +2,7 @@
 
 use base::{Error, Result};
 
-use super::similarity::{Name, Rarity, MAX_WORD, MAX_WORDS};
+use super::similarity::{is_left_out, tells_names_apart, Name, Rarity, MAX_WORD, MAX_WORDS};
 use super::words::normal_words;
 use crate::ngram::ngram_set;
 use crate::tokens::Overlap;
@@ -36,7 +36,7 @@ pub fn candidates(k: i64) -> Result<i64> {
 pub const MAX_OF_WORD: usize = 300;
 
 /// Words that are looked for, and the symbols of the shortest of them.
-const WORDS: usize = 8;
+const WORDS: usize = 4;
 const SHORTEST: usize = 3;
 
 /// Letters of an acronym.
@@ -60,8 +60,8 @@ impl WantedName {
         })
     }
 
-    /// Words of which each is worth a search, the longest first, since it is the rarest as a rule: those of the name,
-    /// and its initials, as a name of three words and more may have.
+    /// Words of which each is worth a search, the longest first, since it is the rarest as a rule: those of the name that
+    /// are no legal forms, titles, particles and words of business, and its initials, if it has three words and more.
     pub fn words(&self) -> &[String] {
         &self.words
     }
@@ -89,9 +89,10 @@ fn overlap(a: &[u64], b: &[u64]) -> f64 {
 
 fn words_to_find(name: &str, tick: impl FnMut()) -> Vec<String> {
     let words = normal_words(name, MAX_WORDS, MAX_WORD, tick);
-    let initials: Vec<u8> = words.iter().map(|word| word[0]).collect();
+    let counted = words.iter().filter(|word| !is_left_out(word));
+    let initials: Vec<u8> = counted.map(|word| word[0]).collect();
     let mut words: Vec<Vec<u8>> = words;
-    words.retain(|word| word.len() >= SHORTEST);
+    words.retain(|word| word.len() >= SHORTEST && tells_names_apart(word));
     words.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     words.dedup();
     words.truncate(WORDS);

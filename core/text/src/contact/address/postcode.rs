@@ -81,11 +81,8 @@ pub fn postcode(segments: &[Vec<&str>], with_region: bool) -> Option<Postcode> {
                         is_number(words[at - 1]) && words[..at - 1].iter().any(|w| is_street(w))
                     };
                 let last = segment + 1 == segments.len();
-                if length == 4
-                    && !named
-                    && !before_city
-                    && !(last && behind_city(segments, words, at))
-                {
+                let placed = || before_city || last && behind_city(segments, words, at);
+                if length == 4 && !named && !placed() {
                     continue;
                 }
                 return one(at + 1, Kind::Digits, text.to_owned());

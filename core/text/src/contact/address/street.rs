@@ -88,13 +88,13 @@ pub fn part_english<'a>(street: &[&'a str], numbered: bool) -> (Vec<&'a str>, Ve
         at += 1;
     }
     let (name, city) = street.split_at(at + 1);
-    let is_name = |word: &&str| !has_digit(word) && !ENGLISH.has_written(word);
-    let are_names = city.iter().skip(1).all(|word| is_name(&word))
-        && city.iter().take(1).all(|word| !has_digit(word));
-    if are_names || numbered && !city.iter().any(|word| has_digit(word)) {
-        (name.to_vec(), city.to_vec())
-    } else {
+    let digits = city.iter().any(|word| has_digit(word));
+    // Court Road Gardens Square is all street
+    let kinds = city.iter().skip(1).any(|word| ENGLISH.has_written(word));
+    if digits || kinds && !numbered {
         (street.to_vec(), vec![])
+    } else {
+        (name.to_vec(), city.to_vec())
     }
 }
 

@@ -101,6 +101,17 @@ impl Rarity {
     }
 }
 
+/// Whether a word is no legal form, title, particle, number or word of business, which many names have.
+pub(super) fn tells_names_apart(word: &[u8]) -> bool {
+    let known = known::known(word);
+    known.kind == known::Kind::Word && !known.is_business() && !known::is_legal_form(word, false)
+}
+
+/// Whether a word is a particle or a title, which an acronym mostly has no letter of.
+pub(super) fn is_left_out(word: &[u8]) -> bool {
+    known::known(word).kind == known::Kind::Light
+}
+
 /// Errors: there are no rules of this version.
 pub fn check_version(version: i64) -> Result<()> {
     if version == SIMILARITY_VERSION {
