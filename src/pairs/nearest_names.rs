@@ -182,7 +182,8 @@ impl NameList {
         let (rows, order, most) = (self.rows(), self.wanted_distance(), limit as usize + 1);
         let sql = sql!("{rows} ORDER BY {order} LIMIT {most}");
         let mut found: Vec<(f64, NamedRow)> = Vec::new();
-        let cursor = read(sql, &[signature], BATCH);
+        // One more than is wanted, as a rule: a search for the next ones goes much further.
+        let cursor = read(sql, &[signature], many + 1);
         let mut output = RowOutput::new(&cursor);
         cursor.each_while(|row| {
             let Some((distance, row)) = output.row(row) else {

@@ -8,12 +8,15 @@ use base::sort::sort;
 use base::{Result, Ticker};
 
 /// The share of the rows up to which looking at them is quicker than a scan.
-const FEW: u32 = 8;
+const FEW: usize = 8;
+
+/// What reading a page of posting lists costs, in looks at a row.
+const PAGE: usize = 8;
 
 impl Search {
     /// Reads the posting lists of the values that have all bits of `words` in one chunk, the one of which that takes the
-    /// fewest pages. Where rows have keys and one is given, only rows of that key are wanted. All rows that have all bits
-    /// are among those that are found.
+    /// fewest pages, and in more of them as long as that spares more rows than it costs. Where rows have keys and one is
+    /// given, only rows of that key are wanted. All rows that have all bits are among those that are found.
     ///
     /// Errors: out of memory; a damaged page.
     pub fn start_covering(
@@ -24,39 +27,66 @@ impl Search {
         pages: &mut impl Pages,
     ) -> Result<()> {
         self.start_everything(segment, key);
-        let of = |postings: &Postings| {
+        let wanted = segment.postings.iter().filter_map(|postings| {
             let value = postings.chunk.value(words);
-            (value != 0).then(|| covering_pages(postings, value).count())
-        };
-        let chunks = segment.postings.iter();
-        let best = chunks.filter_map(|postings| Some((of(postings)?, postings)));
-        let Some((many, postings)) = best.min_by_key(|(many, _)| *many) else {
-            return Ok(());
-        };
-        if many > postings.fences.len() / 2 {
-            return Ok(());
+            (value != 0).then(|| (covering_pages(postings, value).count(), postings, value))
+        });
+        let mut chunks: Vec<(usize, &Postings, u32)> = wanted.collect();
+        chunks.sort_by_key(|(many, ..)| *many);
+        let most = self.scanned.len() / FEW;
+        let mut known = false;
+        for (many, postings, value) in chunks {
+            if many * PAGE >= if known { self.candidates.len() } else { most } {
+                break;
+            }
+            let Some(found) = self.rows_covering(postings, value, most, pages)? else {
+                break;
+            };
+            if known {
+                keep_common(&mut self.candidates, &found);
+            } else {
+                self.candidates = found;
+            }
+            known = true;
         }
-        let value = postings.chunk.value(words);
-        let all = self.scanned.clone();
-        let most = all.len() / FEW as usize;
+        if known {
+            self.scanned = 0..0;
+        }
+        Ok(())
+    }
+
+    /// The rows that are scanned whose values have all bits of this one, ascending; `None` if they are more than `most`.
+    fn rows_covering(
+        &self,
+        postings: &Postings,
+        value: u32,
+        most: usize,
+        pages: &mut impl Pages,
+    ) -> Result<Option<Vec<u32>>> {
+        let mut found = Vec::new();
         for number in covering_pages(postings, value) {
             let page = postings.page(number, pages.page(number)?)?;
             page.check().map_err(|e| e.on_page(number))?;
-            reserve(&mut self.candidates, page.len)?;
-            let rows = page
-                .iter()
-                .filter(|(v, row)| v & value == value && all.contains(row));
-            self.candidates.extend(rows.map(|(_, row)| row));
-            if self.candidates.len() > most {
-                self.candidates.clear();
-                return Ok(());
+            reserve(&mut found, page.len)?;
+            let is_it = |(v, row): &(u32, u32)| v & value == value && self.scanned.contains(row);
+            found.extend(page.iter().filter(is_it).map(|(_, row)| row));
+            if found.len() > most {
+                return Ok(None);
             }
             pages.tick();
         }
-        sort(&mut self.candidates, &mut Ticker::new(|| pages.tick()));
-        self.scanned = 0..0;
-        Ok(())
+        sort(&mut found, &mut Ticker::new(|| pages.tick()));
+        Ok(Some(found))
     }
+}
+
+/// Leaves of ascending numbers those that are among others, which ascend, too.
+fn keep_common(numbers: &mut Vec<u32>, others: &[u32]) {
+    let mut others = others.iter().copied().peekable();
+    numbers.retain(|&number| {
+        while others.next_if(|&other| other < number).is_some() {}
+        others.peek() == Some(&number)
+    });
 }
 
 /// The pages that can hold values with all bits of this one.
@@ -84,7 +114,21 @@ fn least_covering(from: u32, value: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::least_covering;
+    use super::{keep_common, least_covering};
+
+    #[test]
+    fn what_is_common_is_kept() {
+        for (numbers, others, common) in [
+            (&[1, 3, 5, 9][..], &[0, 3, 4, 9, 10][..], &[3, 9][..]),
+            (&[], &[1], &[]),
+            (&[1, 2], &[], &[]),
+            (&[7], &[7], &[7]),
+        ] {
+            let mut kept = numbers.to_vec();
+            keep_common(&mut kept, others);
+            assert_eq!(kept, common);
+        }
+    }
 
     #[test]
     fn it_is_the_least() {

@@ -14,7 +14,7 @@ const BIGRAM: u8 = 2;
 pub const MAX_NEAREST: i64 = 1000;
 
 /// The least number of candidates, and how many there are for each name that is asked for.
-const CANDIDATES: (i64, i64) = (200, 5);
+const CANDIDATES: (i64, i64) = (50, 5);
 
 /// Of the candidates as far as the last of them, how many there are at most beyond their number. A short name, or one
 /// that nothing is like, is equally far from very many.
@@ -36,7 +36,7 @@ pub fn candidates(k: i64) -> Result<i64> {
 pub const MAX_OF_WORD: usize = 300;
 
 /// Words that are looked for, and the symbols of the shortest of them.
-const WORDS: usize = 4;
+const WORDS: usize = 3;
 const SHORTEST: usize = 3;
 
 /// Letters of an acronym.
