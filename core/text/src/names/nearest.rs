@@ -1,8 +1,10 @@
 //! Which of many names are nearest to one, out of candidates that an index has found.
 
+use std::cmp::Reverse;
+
 use base::{Error, Result};
 
-use super::similarity::{is_left_out, tells_names_apart, Name, Rarity, MAX_WORD, MAX_WORDS};
+use super::similarity::{share_of_names, Name, Rarity, Share, MAX_WORD, MAX_WORDS};
 use super::words::normal_words;
 use crate::ngram::ngram_set;
 use crate::tokens::Overlap;
@@ -37,7 +39,7 @@ pub const MAX_OF_WORD: usize = 300;
 
 /// Words that are looked for, and the symbols of the shortest of them.
 const WORDS: usize = 3;
-const SHORTEST: usize = 3;
+const SHORTEST: usize = 4;
 
 /// Letters of an acronym.
 const ACRONYM: std::ops::RangeInclusive<usize> = 3..=6;
@@ -60,8 +62,8 @@ impl WantedName {
         })
     }
 
-    /// Words of which each is worth a search, the longest first, since it is the rarest as a rule: those of the name that
-    /// are no legal forms, titles, particles and words of business, and its initials, if it has three words and more.
+    /// Words of which each is worth a search, those first that are the rarest as a rule, which are long and no words of
+    /// business. Legal forms, titles and particles are none. Behind them come the initials, if it has three words and more.
     pub fn words(&self) -> &[String] {
         &self.words
     }
@@ -88,12 +90,11 @@ fn overlap(a: &[u64], b: &[u64]) -> f64 {
 }
 
 fn words_to_find(name: &str, tick: impl FnMut()) -> Vec<String> {
-    let words = normal_words(name, MAX_WORDS, MAX_WORD, tick);
-    let counted = words.iter().filter(|word| !is_left_out(word));
-    let initials: Vec<u8> = counted.map(|word| word[0]).collect();
-    let mut words: Vec<Vec<u8>> = words;
-    words.retain(|word| word.len() >= SHORTEST && tells_names_apart(word));
-    words.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    let mut words = normal_words(name, MAX_WORDS, MAX_WORD, tick);
+    words.retain(|word| share_of_names(word) != Share::Most);
+    let initials: Vec<u8> = words.iter().map(|word| word[0]).collect();
+    words.retain(|word| word.len() >= SHORTEST);
+    words.sort_by_cached_key(|word| (share_of_names(word), Reverse(word.len()), word.clone()));
     words.dedup();
     words.truncate(WORDS);
     if ACRONYM.contains(&initials.len()) && !words.contains(&initials) {

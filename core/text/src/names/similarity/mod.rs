@@ -101,15 +101,25 @@ impl Rarity {
     }
 }
 
-/// Whether a word is no legal form, title, particle, number or word of business, which many names have.
-pub(super) fn tells_names_apart(word: &[u8]) -> bool {
-    let known = known::known(word);
-    known.kind == known::Kind::Word && !known.is_business() && !known::is_legal_form(word, false)
+/// About how many names have a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Share {
+    Few,
+    /// Words of business.
+    Many,
+    /// Legal forms, titles, particles.
+    Most,
 }
 
-/// Whether a word is a particle or a title, which an acronym mostly has no letter of.
-pub(super) fn is_left_out(word: &[u8]) -> bool {
-    known::known(word).kind == known::Kind::Light
+pub(super) fn share_of_names(word: &[u8]) -> Share {
+    let known = known::known(word);
+    if known.kind == known::Kind::Light || known::is_legal_form(word, false) {
+        Share::Most
+    } else if known.is_business() {
+        Share::Many
+    } else {
+        Share::Few
+    }
 }
 
 /// Errors: there are no rules of this version.
