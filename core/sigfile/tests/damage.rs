@@ -85,6 +85,9 @@ fn every_bit_of_posting_pages() {
                         );
                         probed += usize::from(found != intact);
                     }
+                    survives(&name("covering"), most[0], || {
+                        find_covering(segment, &mut pages, &asked)
+                    });
                     if bit % 151 == 0 {
                         survives(&name("join"), most[1], || {
                             join(

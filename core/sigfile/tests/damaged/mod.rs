@@ -12,7 +12,7 @@ use base::{ErrorKind, Result};
 use sigfile::budget::SearchSteps;
 use sigfile::check::check;
 use sigfile::join::{Batch, Folds, Joiner};
-use sigfile::search::Search;
+use sigfile::search::{PageWork, Search};
 use sigfile::write::{Content, PageStore, Writer};
 use sigfile::{Geometry, Pages, Query, Segment, SignatureRow};
 use signature::similarity::Measure;
@@ -200,6 +200,22 @@ pub fn find_within(
             }
         })?;
     }
+}
+
+/// Rows that have all bits of `words`.
+pub fn find_covering(segment: &Segment, pages: &mut Memory, words: &[u64]) -> Result<usize> {
+    let mut search = Search::default();
+    search.start_covering(segment, words, None, pages)?;
+    let mut n = 0;
+    while let Some((number, work)) = search.next(segment) {
+        let page = segment.row_page(number, pages.page(number)?)?;
+        if let PageWork::Rows(rows) = work {
+            n += rows.len();
+            assert!(rows.iter().all(|&row| row < segment.rows));
+        }
+        page.checked(0)?;
+    }
+    Ok(n)
 }
 
 /// Pairs of rows, searched for by the rows of one page, in tables and in the posting pages.
