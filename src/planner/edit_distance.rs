@@ -6,9 +6,11 @@
 //! nothing is lost and nothing comes in.
 
 use pgrx::pg_sys::{self, NodeTag};
+use signature::filter::plan;
 
 use super::indexes;
 use pg::catalog;
+use pg::catalog::privileges::may_execute;
 use pg::ffi;
 use pg::relation::{with_inheritors, OpenRelation};
 use pg::tree::list::nodes;
@@ -20,6 +22,9 @@ const MOST_EDITS: i64 = 3;
 
 /// Below this similarity a search reads what it costs to read all, and more rows come out than can be told apart.
 const LEAST_BOUND: f64 = 0.1;
+
+/// How a query locks a table that it reads.
+const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
 /// Of more children it is not looked whether all compute their signatures alike, since a plan may need few of them.
 const MOST_CHILDREN: usize = 101;
@@ -73,10 +78,21 @@ impl Table<'_> {
             let signatures = self.signatures_of(column)?;
             let [ngram, chars, fpr, ..] = signatures.shape;
             let bound = function_in_schema_of(within.funcid, Purpose::EditBound, signatures.bloom)?;
+            let at_least =
+                function_in_schema_of(signatures.maker, Purpose::SimAtLeast, signatures.bloom)?;
+            // Who may call the one that is written may not have to call others.
+            if ![bound, signatures.maker, at_least]
+                .into_iter()
+                .all(may_execute)
+            {
+                return None;
+            }
+            // What others change in place stands in one place.
+            let copy = || pg_sys::copyObjectImpl(text.cast()).cast::<Node>();
             let least = call(
                 bound,
                 pg_sys::FLOAT8OID,
-                &[text, args[2], ngram, chars, fpr],
+                &[copy(), args[2], ngram, chars, fpr],
             );
             let least = fold(self.root, least);
             if let Some(known) = cast::<pg_sys::Const>(least, NodeTag::T_Const) {
@@ -85,10 +101,8 @@ impl Table<'_> {
                     return None;
                 }
             }
-            let asked = [&[text], &signatures.shape[..]].concat();
+            let asked = [&[copy()], &signatures.shape[..]].concat();
             let asked = fold(self.root, call(signatures.maker, signatures.bloom, &asked));
-            let at_least =
-                function_in_schema_of(signatures.maker, Purpose::SimAtLeast, signatures.bloom)?;
             // The plan depends on what these are, too.
             for function in [within.funcid, signatures.maker, bound] {
                 pg_sys::record_plan_function_dependency(self.root, function);
@@ -158,12 +172,15 @@ impl Table<'_> {
     /// # Safety
     /// As for [`Self::signatures_of`].
     unsafe fn columns_of_children(&self, of: *mut Node) -> Option<Signatures> {
-        // SAFETY: the query has locked the table, and will lock its children, as is done here.
+        // SAFETY: the query has locked the table, and its children are locked here.
         unsafe {
             let columns = (*OpenRelation::locked_table(self.table).rd_att).natts as i16;
-            let all = with_inheritors(self.table, pg_sys::AccessShareLock);
-            if all.len() > MOST_CHILDREN || !all.iter().all(|&child| self.is_laid_out_alike(child))
-            {
+            let all = with_inheritors(self.table, pg_sys::NoLock);
+            // The query may need few of them, and does not wait for others.
+            let is_fit = |&child: &pg_sys::Oid| {
+                pg_sys::ConditionalLockRelationOid(child, LOCK) && self.is_laid_out_alike(child)
+            };
+            if all.len() > MOST_CHILDREN || !all.iter().all(is_fit) {
                 return None;
             }
             (1..=columns).find_map(|number| {
@@ -250,7 +267,19 @@ impl Table<'_> {
                 arg.is_some_and(|arg| !arg.constisnull && (i < 3 || arg.constvalue.value() == 0))
             };
             let is_text = pg_sys::equal(args[0].cast(), of.cast());
-            (is_text && constants.into_iter().enumerate().all(is_fit)).then_some(Signatures {
+            if !is_text || !constants.into_iter().enumerate().all(is_fit) {
+                return None;
+            }
+            let [ngram, chars, fpr, ..] =
+                constants.map(|arg| arg.map_or(0, |arg| arg.constvalue.value()));
+            // A table without rows may have any.
+            plan(
+                (chars as i32).into(),
+                (ngram as i32).into(),
+                f64::from_bits(fpr as u64),
+            )
+            .ok()?;
+            Some(Signatures {
                 node,
                 maker: call.funcid,
                 bloom: maker.result,

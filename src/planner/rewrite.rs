@@ -13,6 +13,7 @@ use super::edit_distance::Table;
 use super::indexes;
 use base::range::of_percent;
 use base::Error;
+use pg::catalog::privileges::may_execute;
 use pg::error::warn;
 use pg::relation::OpenRelation;
 use pg::tree::list::{self, nodes};
@@ -308,7 +309,8 @@ impl Conditions<'_> {
             }
             let purpose = if strict { above } else { at_least };
             warn_of_percent(number);
-            let rewritten = function_in_schema_of(score.funcid, purpose, bloom)?;
+            let rewritten = function_in_schema_of(score.funcid, purpose, bloom)
+                .filter(|&function| may_execute(function))?;
             // the plan depends on the measure, too
             pg_sys::record_plan_function_dependency(self.root, score.funcid);
             let args = [signatures[0], signatures[1], self.float8(number)];

@@ -19,7 +19,8 @@ struct Shared<'a> {
 
 impl<'a> Shared<'a> {
     /// Those of one name, then those whose names may mean the same.
-    fn find([a, b]: [&'a Side; 2]) -> Shared<'a> {
+    fn find(sides: [&'a Side; 2]) -> Shared<'a> {
+        let [a, b] = sides;
         let usable = |side: &'a Side| side.fields.iter().filter(|field| !field.is_long);
         let mut free: Vec<&ProposedField> = usable(b).collect();
         let mut partners: Vec<(&ProposedField, Option<&ProposedField>)> =
@@ -34,8 +35,12 @@ impl<'a> Shared<'a> {
         };
         pair(&|a, b| a == b);
         pair(&column_names::may_be_same);
+        // A view has the second table's key by its own name, and no other column by that.
+        let is_free = |[a, b]: &[&ProposedField; 2]| {
+            a.name == b.name || sides[1].subject.key.as_ref() != Some(&a.c_name)
+        };
         let fields = partners.into_iter();
-        let fields = fields.filter_map(|(a, b)| Some([a, b?]));
+        let fields = fields.filter_map(|(a, b)| Some([a, b?])).filter(is_free);
         Shared {
             fields: fields.take(MODEL_FIELDS).collect(),
         }

@@ -15,7 +15,7 @@ use pgrx::{pg_sys, IntoDatum};
 
 use self::fields::ProposedField;
 use self::proposals::{Proposal, Proposals};
-use self::relation::SuggestSubject;
+use self::relation::{SuggestSubject, COPY};
 use self::sample::RelationSample;
 use crate::models::comparable_columns;
 use pg::error::raise;
@@ -93,7 +93,9 @@ fn bloom_suggest_linkage(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     // SAFETY: the SQL function is declared to return a set of rows.
     let rows = unsafe { ResultRows::new(fcinfo) };
     let functions = schema(function);
-    let [a, b] = [a, b].map(|oid| Side::read(oid, &functions));
+    let [a, mut b] = [a, b].map(|oid| Side::read(oid, &functions));
+    // Relations of one name in two schemas are both copied where neither has a key and the caller may add none.
+    b.subject.also_taken = Some(a.subject.free_table(COPY).name);
     put(linkage::proposals([&a, &b], &functions), rows)
 }
 

@@ -17,6 +17,9 @@ use types::objects::{is_bits, is_signature};
 /// Most bytes of a name.
 const NAME_BYTES: usize = pg_sys::NAMEDATALEN as usize - 1;
 
+/// What the name of a copy of a relation ends with.
+pub const COPY: &str = "copy";
+
 /// A relation with rows.
 pub struct SuggestSubject {
     pub oid: pg_sys::Oid,
@@ -32,6 +35,8 @@ pub struct SuggestSubject {
     pub may_be_register: bool,
     /// The caller may create tables in its schema.
     may_create: bool,
+    /// A name that a new table of the other relation has, where two are linked.
+    pub also_taken: Option<CString>,
     /// Bytes, with those of the partitions.
     pub bytes: u64,
     /// Bytes say how large it is, and a sample of its blocks can be read.
@@ -109,6 +114,7 @@ impl SuggestSubject {
             is_distributed,
             may_be_register: false,
             may_create: false,
+            also_taken: None,
             bytes: 0,
             // Those that inherit from a table have blocks of their own.
             has_blocks: !is_distributed
@@ -205,7 +211,7 @@ impl SuggestSubject {
                 pg_sys::get_relname_relid(name.as_ptr(), space) != pg_sys::InvalidOid
                     || pg_sys::RelnameGetRelid(name.as_ptr()) != pg_sys::InvalidOid
             };
-            (!is_taken).then_some(name)
+            (!is_taken && self.also_taken.as_ref() != Some(&name)).then_some(name)
         });
         NewTable {
             schema: (self.may_create && !self.is_temporary()).then(|| catalog::schema(self.oid)),
@@ -218,7 +224,7 @@ impl SuggestSubject {
 pub struct NewTable {
     /// `None` for a temporary one.
     schema: Option<CString>,
-    name: CString,
+    pub name: CString,
 }
 
 impl NewTable {

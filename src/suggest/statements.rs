@@ -8,7 +8,7 @@ use signature::filter::{self, FULL};
 use super::fields::{text_literal, ProposedField};
 use super::linkage::personal;
 use super::proposals::Proposals;
-use super::relation::NewTable;
+use super::relation::{NewTable, COPY};
 use crate::functions::default_shape::{DEFAULT_FPR, DEFAULT_NGRAM};
 use pg::sql::{literal, Sql};
 use pg::values::text::readable;
@@ -102,7 +102,7 @@ impl Proposals<'_> {
 
     /// A copy of the fields, of which the caller is the owner.
     fn copy(&mut self, from: Sql) -> SuggestTarget {
-        let copy = self.subject.free_table("copy");
+        let copy = self.subject.free_table(COPY);
         let (key, first) = match &self.subject.key {
             Some(key) => (key.clone(), sql!("{key}")),
             None => {

@@ -136,6 +136,27 @@ UPDATE person SET sig = bloom_signature('nobody') WHERE id % 2 = 0;
 EXPLAIN (COSTS off) SELECT id FROM person WHERE ident_edit_within(name, 'Elisabeth Petrovic', 1);
 SELECT c.* FROM compared('edits.person', 1) AS c;
 
+-- Who may call the function that is written needs no right on those that follow from it
+CREATE ROLE edits_reader;
+GRANT USAGE ON SCHEMA edits TO edits_reader;
+GRANT SELECT ON plain TO edits_reader;
+REVOKE EXECUTE ON FUNCTION bloom_edit_bound FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION bloom_sim_at_least(bloom, bloom, float8) FROM PUBLIC;
+SET ROLE edits_reader;
+SELECT count(*) FROM plain WHERE ident_edit_within(name, 'Elisabeth Petrovic', 1);
+SELECT count(*) FROM plain WHERE bloom_sim(bloom_signature(name), bloom_signature('Elisabeth Petrovic')) >= 0.9;
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION bloom_edit_bound TO PUBLIC;
+GRANT EXECUTE ON FUNCTION bloom_sim_at_least(bloom, bloom, float8) TO PUBLIC;
+REVOKE SELECT ON plain FROM edits_reader;
+REVOKE USAGE ON SCHEMA edits FROM edits_reader;
+DROP ROLE edits_reader;
+
+-- A table without rows may have signatures that cannot be computed
+CREATE TABLE impossible (name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name, 3, 30, 7)) STORED);
+CREATE INDEX ON impossible USING sigfile (sig);
+SELECT * FROM impossible WHERE ident_edit_within(name, 'Elisabeth Petrovic', 1);
+
 -- A function of the same name that is not ours
 CREATE FUNCTION bloom_signature(text text) RETURNS bloom IMMUTABLE LANGUAGE sql AS $$ SELECT public.bloom_signature('always the same') $$;
 CREATE INDEX plain_false ON plain USING sigfile (edits.bloom_signature(name));

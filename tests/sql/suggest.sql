@@ -178,8 +178,24 @@ SET ROLE link_reader;
 SELECT topic, statement FROM bloom_suggest('side_a', 'side_b') WHERE statement IS NOT NULL ORDER BY step;
 SELECT * FROM public.run_suggested('side_a', 'side_b');
 RESET ROLE;
+-- of one name in two schemas, without keys, so that both are copied
+CREATE SCHEMA suggest_too;
+CREATE VIEW suggest_too.side_a_view AS SELECT given_name, last_name, town FROM side_b;
+CREATE VIEW side_a_view AS SELECT "First Name", surname, born, town FROM side_a;
+GRANT USAGE ON SCHEMA suggest_too TO link_reader;
+GRANT SELECT ON side_a_view, suggest_too.side_a_view TO link_reader;
+SET ROLE link_reader;
+SELECT topic, statement FROM bloom_suggest('side_a_view', 'suggest_too.side_a_view') WHERE statement LIKE '%TEMP TABLE%copy%' ORDER BY step;
+SELECT * FROM public.run_suggested('side_a_view', 'suggest_too.side_a_view');
+RESET ROLE;
 DROP OWNED BY link_reader;
 DROP ROLE link_reader;
+DROP VIEW side_a_view, suggest_too.side_a_view;
+DROP SCHEMA suggest_too;
+-- a column whose name the other table's key has, and which is called otherwise there: no view could have both
+CREATE TABLE with_key (surname text PRIMARY KEY, given_name text, last_name text, town text);
+INSERT INTO with_key SELECT id::text, given_name, last_name, town FROM side_b;
+SELECT topic, statement FROM bloom_suggest('person', 'with_key') WHERE topic IN ('view', 'model');
 
 -- bad input
 SELECT * FROM bloom_suggest(NULL);

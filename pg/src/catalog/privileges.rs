@@ -107,3 +107,17 @@ pub fn may_use_schema(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
         result == pg_sys::AclResult::ACLCHECK_OK
     }
 }
+
+/// Whether the current user may call a function.
+pub fn may_execute(function: pg_sys::Oid) -> bool {
+    let execute = pg_sys::AclMode::from(pg_sys::ACL_EXECUTE);
+    // SAFETY: a catalog look-up by OID.
+    unsafe {
+        let user = pg_sys::GetUserId();
+        #[cfg(feature = "pg15")]
+        let result = pg_sys::pg_proc_aclcheck(function, user, execute);
+        #[cfg(not(feature = "pg15"))]
+        let result = pg_sys::object_aclcheck(pg_sys::ProcedureRelationId, function, user, execute);
+        result == pg_sys::AclResult::ACLCHECK_OK
+    }
+}
