@@ -18,7 +18,7 @@ use pg::tree::node::{call, cast, fold, Node};
 use types::objects::{function, function_in_schema_of, is_signature, Purpose};
 
 /// More edits leave names no n-grams that could be looked for.
-const MOST_EDITS: i64 = 3;
+const MOST_OF_BOUND: i64 = 3;
 
 /// Below this similarity a search reads what it costs to read all, and more rows come out than can be told apart.
 const LEAST_BOUND: f64 = 0.1;
@@ -64,7 +64,7 @@ impl Table<'_> {
             let args = nodes(within.args);
             let edits = cast::<pg_sys::Const>(args[2], NodeTag::T_Const)?;
             let edits_given = edits.constvalue.value() as i32;
-            if edits.constisnull || !(0..=MOST_EDITS).contains(&i64::from(edits_given)) {
+            if edits.constisnull || !(0..=MOST_OF_BOUND).contains(&i64::from(edits_given)) {
                 return None;
             }
             let sides = [(args[0], args[1]), (args[1], args[0])];
