@@ -278,3 +278,19 @@ class InView(PageTest):
         self.assertGreater(max(values), 0.95)
         self.assertEqual(n(), len(values))
         self.assertFalse(self.find("#all-pairs").is_displayed())
+        # Those that have changed since they were decided are worth a look, however sure they are.
+        self.open("changed")
+        pairs = self.data()["pairs"]
+        undecided = [pair for pair in pairs if not pair["was"] or pair["stale"]]
+        shown = [pair for pair in undecided if pair["value"] < 0.95 or pair["stale"]]
+        self.assertTrue(any(pair["stale"] and pair["value"] >= 0.95 for pair in shown))
+        self.assertEqual(n(), len(shown))
+        self.assertIn("below 0.95, or changed since they were decided", self.text(".bar-of-pair"))
+        self.assertEqual(self.find("#all-pairs").is_displayed(), True)
+        # Once it is decided again, it is out of the way.
+        self.choose("Order", "most")
+        self.driver.execute_script("document.activeElement.blur()")
+        self.assertIn("changed since: decide again", self.text(".about"))
+        self.press("y")
+        self.choose("Order", "least")
+        self.assertEqual(n(), len(shown) - 1)

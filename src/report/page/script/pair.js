@@ -59,10 +59,10 @@ function step(by) {
 function choosePairs(first) {
   const left = onlyDoubtful();
   current.queue = chosenPairs(left);
-  current.at = Math.max(0, first === undefined ? 0 : current.queue.indexOf(first));
-  view.which.textContent = left ? `${report.measure} below ${SURE}` : "";
+  current.at = Math.max(0, current.queue.indexOf(first));
+  view.which.textContent = left ? `${report.measure} ${DOUBTFUL}` : "";
   view.more.hidden = !hasSure || (!left && wanted.doubtful);
-  view.more.textContent = left ? `Show all ${grouped(chosenPairs(false).length)}` : `Only those below ${SURE}`;
+  view.more.textContent = left ? `Show all ${grouped(chosenPairs(false).length)}` : `Only those ${DOUBTFUL}`;
   showPair();
 }
 
