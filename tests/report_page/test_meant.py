@@ -294,3 +294,42 @@ class InView(PageTest):
         self.press("y")
         self.choose("Order", "least")
         self.assertEqual(n(), len(shown) - 1)
+class Degrees(PageTest):
+    """Pairs that agree in one way are decided together, and others are not."""
+
+    def test_by_how_much_they_differ(self):
+        self.open("degrees")
+        self.driver.execute_script("document.querySelector('.many').open = true")
+        together = {}
+        for _ in self.data()["pairs"]:
+            name = self.shown()[0][:-1]
+            button = self.find("#alike-same")
+            if button.is_enabled():
+                button.click()
+            together[name] = sorted(a[:-1] for a, _ in self.decided())
+            if together[name]:
+                self.keys("x")
+            self.assertEqual(self.decided(), {})
+            self.keys("j")
+        # Nobody sees how those agree that have a record which is gone.
+        expected = {name: [] if name.startswith("gone") else sorted({name, name[:-1] + "a", name[:-1] + "b"} - {"moved_b"}) for name in together}
+        self.assertEqual(len(together), 11)
+        self.assertEqual(together, expected)
+
+    def test_values_that_are_cut(self):
+        self.open("degrees")
+        marked = {}
+        for _ in self.data()["pairs"]:
+            marked[self.shown()[0][:-1]] = self.driver.execute_script("""
+                const row = [...document.querySelectorAll('.sides tbody tr')].find((row) => row.firstChild.textContent === 'body');
+                return row ? ['mark', '.moved', '.gap'].map((css) => [...row.querySelectorAll(css)].map((e) => e.textContent)).concat(row.lastChild.textContent) : null""")
+            self.keys("j")
+        self.assertEqual(marked["equal_a"], [[], [], [], "1"])
+        # What is not shown differs, and not what is: a little, or where nobody has looked.
+        for name in ("behind_a", "behind_b"):
+            self.assertEqual(marked[name][:3], [["...", "..."], [], []], name)
+            self.assertLess(float(marked[name][3]), 1, name)
+        # A word of which the other record has all where it is not shown, and one that is shown in part.
+        self.assertEqual(marked["moved_a"][:3], [[], ["Alpha"], []])
+
+
