@@ -26,7 +26,7 @@ function answerOfMany(id, verdict, find) {
     // The second click of two would be about other pairs than those that were read of.
     if (detail > 1) return;
     const numbers = find();
-    store.decide(numbers, verdict);
+    store.decide(numbers, verdict, pairAt()?.number);
     choosePairs();
     view.say(`${VERDICTS[verdict]}: ${plural(numbers.length, "pair")}. Take back, or x, undoes that.`);
   } }, VERDICTS[verdict]);
