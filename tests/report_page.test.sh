@@ -27,6 +27,8 @@ page many "SELECT bloom_report_pairs('many', 'person', 'rec_id', '{given_name,su
 page register "SELECT bloom_report_pairs('reader_pair', 'register', 'number', '{given_name,surname,born,street,town,phone}', model => model) FROM reader_model"
 page queue "SELECT bloom_report_pairs('asked', 'person', 'rec_id', model => model) FROM model"
 page linkage "SELECT bloom_report_linkage('link', 'original', 'rec_id', 'copy', 'rec_id', decisions => 'linked_decisions')"
+page changed "SELECT bloom_report('changed', 'rec_id', 'sig', 0.6, decisions => 'changed_decision')"
+page degrees "SELECT bloom_report_pairs('degrees', 'degree', 'key')"
 page odd "SELECT bloom_report_pairs('odd_pairs', 'odd', 'key')"
 page two_halves "SELECT bloom_report_pairs('halves', 'odd', 'key')"
 

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
+use std::hash::{DefaultHasher, Hasher};
 
 use linkage::clusters::{Pair, PairCounts, SweepStep};
 use linkage::review::BandSample;
@@ -33,7 +34,7 @@ use types::objects::{is_query, is_signature};
 const BATCH: i64 = 200;
 
 /// The values of a record as text, by column; `None` is null.
-pub type Values = Vec<Option<String>>;
+pub type Values = Vec<Option<Value>>;
 
 /// A record of a cluster.
 pub struct ShownRecord {
@@ -167,7 +168,11 @@ impl Facts {
     pub fn drop_empty_columns(&mut self) {
         let is_filled = |i: usize| {
             let mut values = self.values.values();
-            values.any(|values| values[i].as_ref().is_some_and(|value| !value.is_empty()))
+            values.any(|values| {
+                values[i]
+                    .as_ref()
+                    .is_some_and(|value| !value.text.is_empty())
+            })
         };
         let filled: Vec<bool> = (0..self.columns.len()).map(is_filled).collect();
         if self.values.is_empty() || filled.iter().all(|filled| *filled) {
@@ -335,14 +340,27 @@ fn take_clusters(facts: &mut Facts, clustered: &Clustered, limits: &Limits) {
     facts.sizes.reverse();
 }
 
+/// A value, as far as it can be shown.
+pub struct Value {
+    pub text: String,
+    /// Stands for what comes behind it; 0 if that is nothing.
+    pub rest: u64,
+}
+
 /// As much of a value as can be shown, which ends between two characters.
-pub fn beginning(value: &[u8]) -> String {
+pub fn beginning(value: &[u8]) -> Value {
     // A character has up to four bytes.
     let most = 4 * (SHOWN + 1);
     // SAFETY: pointer and length are those of the value, and the server gives a length that is at most as great.
     let length =
         unsafe { pg_sys::pg_mbcliplen(value.as_ptr().cast(), value.len() as i32, most as i32) };
-    readable(&value[..length as usize])
+    let (text, rest) = value.split_at(length as usize);
+    let mut hasher = DefaultHasher::new();
+    hasher.write(rest);
+    Value {
+        text: readable(text),
+        rest: if rest.is_empty() { 0 } else { hasher.finish() },
+    }
 }
 
 /// Counts the rows, and takes the values of the records that are shown.

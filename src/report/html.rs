@@ -7,7 +7,7 @@ use linkage::clusters::{SweepStep, Verdict};
 use linkage::review::{parts, DiffPart};
 
 use super::charts::{self, Bars, Curve};
-use super::facts::{Facts, Measured, Values};
+use super::facts::{Facts, Measured, Value, Values};
 use super::histogram::Histogram;
 use super::pairs::{PairFacts, PairsOrigin};
 use super::review::{hashes_of, HeldEntity, PageHashes, SCRIPT, STYLE};
@@ -199,7 +199,7 @@ fn record(facts: &Facts, key: &[u8], other: Option<&[u8]>) -> Record {
 }
 
 fn cells(facts: &Facts, values: &Values, kept: Option<&Values>) -> Vec<Cell> {
-    let cell = |(i, value): (usize, &Option<String>)| {
+    let cell = |(i, value): (usize, &Option<Value>)| {
         let Some(value) = value else {
             return Cell {
                 label: name_of(&facts.columns[i]),
@@ -208,7 +208,7 @@ fn cells(facts: &Facts, values: &Values, kept: Option<&Values>) -> Vec<Cell> {
                 short: true,
             };
         };
-        let value = tidy(value, UNFIT);
+        let value = tidy(&value.text, UNFIT);
         let bit = |text: &str, other, gap| Bit {
             text: text.to_owned(),
             other,
@@ -217,7 +217,7 @@ fn cells(facts: &Facts, values: &Values, kept: Option<&Values>) -> Vec<Cell> {
         let bits = match kept.map(|kept| kept[i].as_ref()) {
             None => vec![bit(&value, false, false)],
             Some(None) => vec![bit(&value, true, false)],
-            Some(Some(kept)) => parts(&tidy(kept, UNFIT), &value)
+            Some(Some(kept)) => parts(&tidy(&kept.text, UNFIT), &value)
                 .into_iter()
                 .map(|part| match part {
                     DiffPart::Same(text) => bit(text, false, false),

@@ -132,7 +132,7 @@ fn short(value: &str) -> String {
 
 fn record(values: Option<&Values>) -> impl Iterator<Item = String> + '_ {
     values.into_iter().flatten().map(|value| match value {
-        Some(value) => short(value),
+        Some(value) => short(&value.text),
         None => "null".to_owned(),
     })
 }

@@ -8,6 +8,9 @@ pub const LENGTH: usize = 80;
 /// Characters of a value that those who decide are shown.
 pub const SHOWN: usize = 120;
 
+/// Stand for the characters of a value that are not shown.
+pub const DOTS: &str = "...";
+
 /// Line and paragraph separators.
 const SEPARATORS: [char; 2] = ['\u{2028}', '\u{2029}'];
 
@@ -29,17 +32,21 @@ pub fn tidy(value: &str, unfit: char) -> String {
 
 /// The same with `length` characters.
 pub fn cut(value: &str, length: usize, unfit: char) -> String {
-    let shown = |c: char| match c {
+    let mut cut: String = tidied(value, unfit).take(length).collect();
+    if value.chars().nth(length).is_some() {
+        cut.push_str(DOTS);
+    }
+    cut
+}
+
+/// The same of all characters.
+pub fn tidied(value: &str, unfit: char) -> impl Iterator<Item = char> + '_ {
+    value.chars().map(move |c| match c {
         '\n' | '\r' | '\t' => ' ',
         c if SEPARATORS.contains(&c) => ' ',
         c if is_unfit(c) => unfit,
         c => c,
-    };
-    let mut cut: String = value.chars().take(length).map(shown).collect();
-    if value.chars().nth(length).is_some() {
-        cut.push_str("...");
-    }
-    cut
+    })
 }
 
 /// A share of a whole in percent; an empty text if the whole is 0.

@@ -35,6 +35,24 @@ CREATE TABLE copy AS SELECT rec_id, given_name, surname, suburb, state FROM raw 
 CREATE TABLE link AS SELECT o.rec_id AS a, c.rec_id AS b, ident_name_sim(o.given_name || ' ' || o.surname, c.given_name || ' ' || c.surname)::float8 AS similarity
     FROM original AS o JOIN raw AS x USING (rec_id) JOIN raw AS y USING (cluster_id) JOIN copy AS c ON c.rec_id = y.rec_id WHERE o.given_name IS NOT NULL AND o.surname IS NOT NULL AND c.given_name IS NOT NULL AND c.surname IS NOT NULL LIMIT 300;
 CREATE TABLE linked_decisions (LIKE decided);
+-- pairs that were decided, and records of some of them that have changed since
+CREATE TABLE changed (LIKE person INCLUDING ALL);
+INSERT INTO changed SELECT rec_id, given_name, surname, address_1, suburb, date_of_birth, soc_sec_id, note FROM person;
+CREATE TABLE changed_decision AS SELECT a, b, 'same' AS decision, timestamptz '2026-01-01' AS at, x.hash || ' ' || y.hash AS hash FROM bloom_duplicates('changed', 'rec_id', 'sig', 0.9)
+    JOIN bloom_record_hash('changed', 'rec_id', '{date_of_birth}') AS x ON x.key = a JOIN bloom_record_hash('changed', 'rec_id', '{date_of_birth}') AS y ON y.key = b;
+UPDATE changed SET date_of_birth = '19000101' WHERE rec_id IN (SELECT a FROM changed_decision ORDER BY a LIMIT 40);
+-- how much values differ, also where the page does not show it; each pair is that of a letter, and two of the records are gone
+CREATE TABLE degree (key text PRIMARY KEY, name text, body text);
+INSERT INTO degree SELECT pair || side, CASE WHEN side = 1 THEN name ELSE coalesce(other, name) END, CASE WHEN side = 1 THEN coalesce(first, body) ELSE coalesce(second, body) END
+    FROM (SELECT string_agg('wort' || n, ' ') AS body, string_agg('wort' || n, ' ') FILTER (WHERE n < 130) AS short FROM generate_series(100, 230) AS n) AS b,
+    LATERAL (VALUES ('equal_a', 'Erika', NULL, NULL, NULL), ('equal_b', 'Otto', NULL, NULL, NULL),
+        ('near_a', 'Mustermann-Lichtenberg', 'Mustermann-Lichtenberk', NULL, NULL), ('near_b', 'Schwarzkopf-Blumenthal', 'Schwarzkopf-Blumenthax', NULL, NULL),
+        ('far_a', 'Mustermann', 'Maier', NULL, NULL), ('far_b', 'Hohenlohe', 'Hull', NULL, NULL),
+        ('gone_a', 'Erika', NULL, NULL, NULL), ('gone_b', 'Otto', NULL, NULL, NULL),
+        ('behind_a', 'Erika', NULL, short, replace(short, 'wort125', 'anders')), ('behind_b', 'Otto', NULL, NULL, replace(body, 'wort225', 'anders')),
+        ('moved_a', 'Erika', NULL, 'Alpha ' || short, short || ' Alpha')) AS p (pair, name, other, first, second), generate_series(1, 2) AS side;
+CREATE TABLE degrees AS SELECT key AS a, regexp_replace(key, '1$', '2') AS b, 0.9 AS similarity FROM degree WHERE key LIKE '%1';
+DELETE FROM degree WHERE key LIKE 'gone%2';
 -- keys and values that would do harm if they were taken for anything else
 CREATE TABLE odd (key text PRIMARY KEY, name text, other text);
 INSERT INTO odd VALUES (U&'</script><script>alert(1)</script>', 'Anna <b>Meier</b>', U&'\2028'), ('"quoted", and ''so''', 'Anna &lt;b>Maier', NULL), (U&'two\2028lines', 'Otto', NULL), ('=1+1', 'Otta', NULL),

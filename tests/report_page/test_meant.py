@@ -40,7 +40,7 @@ class Keyboard(PageTest):
     def test_out_of_view(self):
         for where in self.everywhere():
             for place in ("end", "top"):
-                for key in "ynux":
+                for key in "ynuc":
                     self.scroll(place)
                     if place == "top":
                         self.cut("top")
@@ -170,56 +170,154 @@ class Keyboard(PageTest):
 
 
 class TakingBack(PageTest):
+    def everywhere(self, *pages):
+        """Opens each page in a wide and in a narrow window."""
+        for page in pages:
+            for width in WIDTHS:
+                self.size(width)
+                self.open(page)
+                # In a narrow window they are folded.
+                self.driver.execute_script("document.querySelector('.which').open = true; document.querySelector('.many').open = true")
+                yield f"{page} at {width}"
+
+    def choose(self, label, value):
+        super().choose(label, value)
+        # Keys that are pressed in a list choose from it.
+        self.driver.execute_script("document.activeElement.blur()")
+
+    def many(self, css):
+        """Decides many pairs by the keyboard, and gives how many."""
+        button = self.find(css)
+        n = int(button.text.split()[1].replace(",", ""))
+        before = len(self.decided())
+        button.send_keys(Keys.ENTER)
+        self.assertEqual(len(self.decided()), before + n)
+        self.assertIn("Take back, or x, undoes that", self.text(".said"))
+        return n
+
     def test_one(self):
-        self.open("model")
-        first = self.text(".about .n")
-        self.press("y", "n")
-        self.assertEqual(sorted(self.decided().values()), ["different", "same"])
-        # The one that was decided last, at once, and it is shown.
-        self.keys("x")
-        self.assertEqual(list(self.decided().values()), ["same"])
-        self.assertEqual(self.text("#pair-place").split()[1], "2")
-        self.press("x")
-        self.assertEqual((self.decided(), self.text(".about .n")), ({}, first))
-        self.assertFalse(self.find("#take-back").is_enabled())
-        # What somebody has decided otherwise becomes what it was.
-        self.press("y", "k", "n")
-        self.keys("x")
-        self.assertEqual(list(self.decided().values()), ["same"])
-        # One that was decided earlier, and is looked at.
-        self.press("j", "n", "k", "k", "x")
-        self.assertEqual(list(self.decided().values()), ["different"])
+        for where in self.everywhere("model", "table"):
+            first = self.shown()
+            self.press("y")
+            second = self.shown()
+            self.press("n")
+            self.assertEqual(self.decided(), {first: "same", second: "different"}, where)
+            # The one that was decided last, at once, and it is shown.
+            self.keys("x")
+            self.assertEqual((self.decided(), self.shown()), ({first: "same"}, second), where)
+            self.assertIn("Taken back. Undecided: ", self.text(".said"))
+            self.keys("x")
+            self.assertEqual((self.decided(), self.shown()), ({}, first), where)
+            self.assertFalse(self.find("#take-back").is_enabled())
+            self.keys("x")
+            self.assertIn("Nothing is left to take back", self.text(".said"))
+            # What somebody has decided otherwise becomes what it was.
+            self.press("y", "k", "n")
+            self.keys("x")
+            self.assertEqual((self.decided(), self.shown()), ({first: "same"}, first), where)
+            self.assertIn("Taken back. Same: ", self.text(".said"))
+            self.assertEqual(self.find("button.same").get_attribute("aria-pressed"), "true")
+            # It is the last step, and not what was decided about the pair in view.
+            self.press("j", "n", "k", "k")
+            self.assertEqual(self.shown(), first)
+            self.keys("x")
+            self.assertEqual((self.decided(), self.shown()), ({first: "same"}, second), where)
+            # Wherever one has gone since: to other pairs, to the end of the page, to pairs of another kind.
+            self.press("j", "j", "j")
+            self.driver.execute_script("window.scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })")
+            self.keys("x")
+            self.assertEqual((self.decided(), self.shown()), ({}, first), where)
+            self.assertTrue(self.in_window("#pair-place"), where)
+            self.assertTrue(self.in_window(".said"), where)
+            self.press("y")
+            bands = [option.get_attribute("value") for option in self.all(".filters label:nth-child(2) option")]
+            self.press("k")
+            band = int(float(self.text(".about .n")) * 20)
+            self.choose("Probability" if "model" in where else "Similarity", next(value for value in bands if value not in ("all", str(band))))
+            self.assertNotEqual(self.shown(), first)
+            self.keys("x")
+            self.assertEqual((self.decided(), self.shown()), ({}, first), where)
+            # A key that is held takes back one step.
+            self.press("y", "n")
+            self.event("x")
+            self.event("x", repeat=True)
+            self.release("x")
+            self.assertEqual(len(self.decided()), 1, where)
+
+    def test_no_decision(self):
+        for where in self.everywhere("model"):
+            first = self.shown()
+            self.press("c")
+            self.assertIn("Nothing has been decided here about this pair", self.text(".said"))
+            self.assertFalse(self.find("#take-back").is_enabled())
+            self.press("y", "n", "k", "k")
+            self.assertTrue(self.in_window("#forget"), where)
+            self.assertEqual(self.overflow(), [], where)
+            self.shot(f"no-decision-{where.split()[-1]}", "#pair-place")
+            self.press("c")
+            self.assertEqual((list(self.decided().values()), self.shown()), (["different"], first), where)
+            self.assertIn("Undecided: ", self.text(".said"))
+            # That is a step, too, and those before it are still there.
+            self.keys("x")
+            self.assertEqual((self.decided()[first], self.shown()), ("same", first), where)
+            self.find("#forget").click()
+            self.assertEqual(list(self.decided().values()), ["different"], where)
+            self.keys("x", "x")
+            self.assertEqual(self.decided(), {first: "same"}, where)
+            self.keys("x")
+            self.assertEqual(self.decided(), {}, where)
 
     def test_many(self):
-        for page in ("table", "model"):
-            self.open(page)
+        for where in self.everywhere("table", "model"):
+            first = self.shown()
             self.press("n")
-            before = self.decided()
-            self.driver.execute_script("document.querySelector('.many').open = true")
-            alike = self.find("#alike-same")
-            n = int(alike.text.split()[1].replace(",", ""))
+            before, looked_at = self.decided(), self.shown()
+            n = self.many("#alike-same")
             self.assertGreater(n, 0)
-            at = self.progress()[0]
-            # The second click of a double one would be about other pairs.
-            webdriver.ActionChains(self.driver).double_click(alike).perform()
-            self.assertEqual(len(self.decided()), n + 1, page)
-            self.assertEqual(self.progress()[0], at + n)
-            self.find("#take-back").click()
-            self.assertEqual(self.decided(), before)
-            self.assertIn("Taken back", self.text(".said"))
+            # A pair after that is a step of its own.
+            self.press("j", "u")
+            self.keys("x")
+            self.assertEqual(len(self.decided()), n + 1, where)
+            # All of them by one key, whatever is in view; it says so, and the pair is there that was.
+            self.press("j")
+            self.keys("x")
+            self.assertEqual((self.decided(), self.shown()), (before, looked_at), where)
+            self.assertEqual(self.text(".said"), f"Taken back: Same of {n:,} pairs, which are undecided again." if n > 1 else self.text(".said"))
+            self.keys("x")
+            self.assertEqual((self.decided(), self.shown()), ({}, first), where)
+            # Also where pairs are in view that are decided, by that step or before.
+            self.choose("Pairs", "all")
+            self.press("y", "k", "n")
+            before = self.decided()
             field = self.find("#many-from")
             field.clear()
             field.send_keys("0.97")
             above = {i for i, pair in enumerate(self.data()["pairs"]) if pair["value"] >= 0.97 and not (pair["was"] and not pair["stale"])}
             self.assertEqual(self.text("#above-same"), f"Same: {len(above):,} pairs")
-            self.find("#above-same").click()
-            self.assertEqual(len(self.decided()), len(above) + 1, page)
+            self.many("#above-same")
+            self.choose("Order", "most")
+            self.assertIn("Same", self.text(".about"))
             self.assertFalse(self.find("#above-same").is_enabled())
-            # All of them by one key, and then the one that was decided before.
-            self.press("x")
-            self.assertEqual(self.decided(), before)
-            self.press("x")
-            self.assertEqual(self.decided(), {})
+            self.keys("x")
+            self.assertEqual(self.decided(), before, where)
+            self.assertTrue(self.in_window(".said"), where)
+            self.assertEqual(self.text(".said"), f"Taken back: Same of {len(above):,} pairs, which are undecided again.")
+            self.keys("x")
+            self.assertEqual(self.decided(), {first: "same"}, where)
+            self.keys("x")
+            self.assertEqual(self.decided(), {}, where)
+
+    def test_many_by_mouse(self):
+        self.open("table")
+        self.driver.execute_script("document.querySelector('.many').open = true")
+        alike = self.find("#alike-same")
+        n = int(alike.text.split()[1].replace(",", ""))
+        at = self.progress()[0]
+        # The second click of a double one would be about other pairs.
+        webdriver.ActionChains(self.driver).double_click(alike).perform()
+        self.assertEqual((len(self.decided()), self.progress()[0]), (n, at + n))
+        self.find("#take-back").click()
+        self.assertEqual((self.decided(), self.progress()[0]), ({}, at))
 
     def test_pairs_that_agree_as_the_one_in_view(self):
         self.open("model")
@@ -231,6 +329,45 @@ class TakingBack(PageTest):
         pattern = by_keys[self.shown()]
         self.find("#alike-different").click()
         self.assertEqual(self.decided(), {of: "different" for of, words in by_keys.items() if words == pattern})
+
+
+class Degrees(PageTest):
+    """Pairs that agree in one way are decided together, and others are not."""
+
+    def test_by_how_much_they_differ(self):
+        self.open("degrees")
+        self.driver.execute_script("document.querySelector('.many').open = true")
+        together = {}
+        for _ in self.data()["pairs"]:
+            name = self.shown()[0][:-1]
+            button = self.find("#alike-same")
+            if button.is_enabled():
+                button.click()
+            together[name] = sorted(a[:-1] for a, _ in self.decided())
+            if together[name]:
+                self.keys("x")
+            self.assertEqual(self.decided(), {})
+            self.keys("j")
+        # Nobody sees how those agree that have a record which is gone.
+        expected = {name: [] if name.startswith("gone") else sorted({name, name[:-1] + "a", name[:-1] + "b"} - {"moved_b"}) for name in together}
+        self.assertEqual(len(together), 11)
+        self.assertEqual(together, expected)
+
+    def test_values_that_are_cut(self):
+        self.open("degrees")
+        marked = {}
+        for _ in self.data()["pairs"]:
+            marked[self.shown()[0][:-1]] = self.driver.execute_script("""
+                const row = [...document.querySelectorAll('.sides tbody tr')].find((row) => row.firstChild.textContent === 'body');
+                return row ? ['mark', '.moved', '.gap'].map((css) => [...row.querySelectorAll(css)].map((e) => e.textContent)).concat(row.lastChild.textContent) : null""")
+            self.keys("j")
+        self.assertEqual(marked["equal_a"], [[], [], [], "1"])
+        # What is not shown differs, and not what is: a little, or where nobody has looked.
+        for name in ("behind_a", "behind_b"):
+            self.assertEqual(marked[name][:3], [["...", "..."], [], []], name)
+            self.assertLess(float(marked[name][3]), 1, name)
+        # A word of which the other record has all where it is not shown, and one that is shown in part.
+        self.assertEqual(marked["moved_a"][:3], [[], ["Alpha"], []])
 
 
 class InView(PageTest):
@@ -271,6 +408,22 @@ class InView(PageTest):
         self.assertEqual(n(), len(undecided))
         self.find("#all-pairs").click()
         self.assertEqual(n(), doubtful)
+        # Those that have changed since they were decided are worth a look, however sure they are.
+        self.open("changed")
+        pairs = self.data()["pairs"]
+        undecided = [pair for pair in pairs if not pair["was"] or pair["stale"]]
+        shown = [pair for pair in undecided if pair["value"] < 0.95 or pair["stale"]]
+        self.assertTrue(any(pair["stale"] and pair["value"] >= 0.95 for pair in shown))
+        self.assertEqual(n(), len(shown))
+        self.assertIn("below 0.95, or changed since they were decided", self.text(".bar-of-pair"))
+        self.assertEqual(self.find("#all-pairs").is_displayed(), True)
+        # Once it is decided again, it is out of the way.
+        self.choose("Order", "most")
+        self.driver.execute_script("document.activeElement.blur()")
+        self.assertIn("changed since: decide again", self.text(".about"))
+        self.press("y")
+        self.choose("Order", "least")
+        self.assertEqual(n(), len(shown) - 1)
         # Of a review queue each pair is worth a look.
         self.open("queue")
         values = [pair["value"] for pair in self.data()["pairs"]]

@@ -1,6 +1,6 @@
 //! How two values differ in normal form.
 
-use linkage::review::{marks, Mark};
+use linkage::review::{marks, marks_of_shown, Mark};
 use proptest::prelude::*;
 
 fn codes(a: &str, b: &str) -> String {
@@ -57,7 +57,41 @@ fn other_scripts() {
     assert_eq!(codes("😀a", "a"), "2f1s | 1s");
 }
 
+#[test]
+fn what_is_not_shown() {
+    let codes = |a: &str, b: &str, more: bool| match marks_of_shown([a, b], (6, 3), more) {
+        Some([a, b]) => format!("{} | {}", a.code(), b.code()),
+        None => String::new(),
+    };
+    assert_eq!(codes("Lang Anna", "Lang Anna", false), "");
+    // The dots differ where what they stand for does, as far as it is given, or behind that.
+    assert_eq!(codes("Lang Anna", "Lang Otto", false), "5s4d | 5s4d");
+    assert_eq!(codes("Langer Anna", "Langer Otto", false), "6s3d | 6s3d");
+    assert_eq!(codes("Langer Anna", "Langer Anna", true), "6s3d | 6s3d");
+    assert_eq!(
+        codes("MEIERS Anna", "Meiers Anna", false),
+        "1s5f3s | 1s5f3s"
+    );
+    // A word that is shown only in part is the same if the other value has all of it, wherever that is.
+    assert_eq!(codes("Li Anna", "Anna Li", false), "2m7s | 5s1m3s");
+    // One is cut, the other one is not.
+    assert_eq!(codes("Langer Anna", "Langer", false), "6s3d | 6s");
+    assert_eq!(codes("Langer", "Langers", false), "6s0g | 6s3d");
+}
+
 proptest! {
+    #[test]
+    fn parts_make_up_what_is_shown(a in any::<String>(), b in any::<String>(), most in 0..9usize, more in any::<bool>()) {
+        if let Some(both) = marks_of_shown([&a, &b], (most, 3), more) {
+            for (marks, value) in both.iter().zip([&a, &b]) {
+                let shown: String = value.chars().take(most).collect();
+                let dots = if value.chars().count() > most { 3 } else { 0 };
+                let units: usize = marks.0.iter().map(|part| part.1).sum();
+                prop_assert_eq!(units, shown.encode_utf16().count() + dots);
+            }
+        }
+    }
+
     #[test]
     fn parts_make_up_the_value(a in "[ a-eA-Eäöüß'\u{300}-]{0,30}", b in "[ a-eA-Eäöüß'\u{300}-]{0,30}") {
         if let Some(both) = marks(&a, &b) {

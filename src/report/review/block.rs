@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use linkage::clusters::Verdict;
-use linkage::review::{data_block, marks};
+use linkage::review::{data_block, marks_of_shown};
 use serde::Serialize;
 use text::ngram;
 
-use super::super::facts::Facts;
+use super::super::facts::{Facts, Value};
 use super::super::html::{name_of, UNFIT};
 use super::super::survey::Known;
-use super::super::value::{cut, SHOWN};
+use super::super::value::{cut, tidied, DOTS, SHOWN};
 use super::super::why::Explainer;
 use super::{Counts, HeldEntity, ShownPair};
 use pg::check_for_interrupts;
@@ -153,7 +153,7 @@ impl<'a> Shown<'a> {
         let values = self.facts.values.get(key).map(|values| {
             let values = values.iter().map(|value| {
                 let value = value.as_ref()?;
-                Some(cut(value, SHOWN, UNFIT))
+                Some(cut(&value.text, SHOWN, UNFIT))
             });
             values.collect()
         });
@@ -200,20 +200,17 @@ pub fn block(facts: &Facts, subject: &ReviewSubject) -> String {
         check_for_interrupts();
         let [a, b] = [0, 1].map(|i| shown.number(&pair.keys[i]));
         let mut block = pair_block(subject, pair, [a, b]);
-        let values = [a, b].map(|i| shown.records[i].values.as_ref());
+        let values = [0, 1].map(|i| facts.values.get(&pair.keys[i]));
         if let [Some(a), Some(b)] = values {
             for (i, both) in a.iter().zip(b).enumerate() {
                 let (Some(a), Some(b)) = both else {
                     block.alike.push(None);
                     continue;
                 };
-                if let Some([a, b]) = marks(a, b) {
-                    block.marks.push((i, a.code(), b.code()));
+                let (marks, alike) = compared(a, b, used[i] && subject.model.is_none());
+                if let Some([a, b]) = marks {
+                    block.marks.push((i, a, b));
                 }
-                let alike = (used[i] && subject.model.is_none()).then(|| {
-                    let alike = ngram::similarity(a, b, 3, false, check_for_interrupts);
-                    rounded(alike.or_raise(), 3)
-                });
                 block.alike.push(alike);
             }
         }
@@ -268,6 +265,20 @@ pub fn block(facts: &Facts, subject: &ReviewSubject) -> String {
         groups,
     };
     data_block(&serde_json::to_string(&block).expect("numbers and texts can be written"))
+}
+
+/// How two values differ, as codes of what is shown of both, and how similar they are if that is wanted. They are
+/// compared as far as they are known, beyond what is shown.
+fn compared(a: &Value, b: &Value, wanted: bool) -> (Option<[String; 2]>, Option<f64>) {
+    let differ_behind = a.rest != b.rest;
+    let [a, b] = [a, b].map(|value| tidied(&value.text, UNFIT).collect::<String>());
+    let marks = marks_of_shown([&a, &b], (SHOWN, DOTS.len()), differ_behind);
+    let alike = wanted.then(|| {
+        let alike = ngram::similarity(&a, &b, 3, false, check_for_interrupts).or_raise();
+        // What differs where nobody has looked is not equal.
+        rounded(alike, 3).min(if differ_behind { 0.999 } else { 1.0 })
+    });
+    (marks.map(|both| both.map(|marks| marks.code())), alike)
 }
 
 /// What is known of a pair. Its values are left out.

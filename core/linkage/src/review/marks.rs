@@ -35,6 +35,26 @@ impl Marks {
         }
     }
 
+    /// Those of the first `most` characters of a value, and of the dots behind these: they differ if anything does
+    /// that they stand for, or if `more` does.
+    fn of_shown(self, value: &str, (most, dots): (usize, usize), more: bool) -> Marks {
+        let Some((end, _)) = value.char_indices().nth(most) else {
+            return self;
+        };
+        let mut left = value[..end].encode_utf16().count();
+        let (mut shown, mut differs) = (Marks::default(), more);
+        for (mark, units) in self.0 {
+            let part = units.min(left);
+            if left > 0 {
+                shown.push(mark, part);
+            }
+            differs |= (units > part || left == 0) && matches!(mark, Mark::Differs | Mark::Gap);
+            left -= part;
+        }
+        shown.push(if differs { Mark::Differs } else { Mark::Same }, dots);
+        shown
+    }
+
     /// As `5s1d`: lengths, each before the first letter of its mark.
     pub fn code(&self) -> String {
         let code = self.0.iter().map(|(mark, length)| {
@@ -134,6 +154,15 @@ pub fn marks(a: &str, b: &str) -> Option<[Marks; 2]> {
     Some([x.result(), y.result()])
 }
 
+/// The same of the first characters of values that are too long to be shown, and of the dots behind these: how many
+/// characters are shown, and how many dots. `more` says that the values differ behind what is given of them, too.
+pub fn marks_of_shown([a, b]: [&str; 2], shown: (usize, usize), more: bool) -> Option<[Marks; 2]> {
+    let same = |value: &str| Marks(vec![(Mark::Same, value.encode_utf16().count())]);
+    let both = marks(a, b).or(more.then(|| [same(a), same(b)]))?;
+    let [x, y] = both;
+    Some([x.of_shown(a, shown, more), y.of_shown(b, shown, more)])
+}
+
 /// Two words of the same normal form: what is written in another way is faint.
 fn same_word(sides: &mut [MarkedSide; 2], k: usize, l: usize) {
     let [x, y] = sides;
@@ -190,15 +219,14 @@ fn alike(sides: &mut [MarkedSide; 2], pairs: &[(usize, usize)]) {
 
 /// Takes out words that the other value has elsewhere.
 fn take_moved(sides: &mut [MarkedSide; 2], rest: &mut [[Vec<usize>; 2]]) {
-    let normal = |side: &MarkedSide, word: usize| side.parsed.words[word].normal.clone();
     let [x, y] = sides;
     for i in 0..rest.len() {
         for at in (0..rest[i][0].len()).rev() {
             let word = rest[i][0][at];
             let found = rest.iter().enumerate().find_map(|(j, [_, b])| {
-                let place = b
-                    .iter()
-                    .position(|&other| normal(y, other) == normal(x, word))?;
+                let place = b.iter().position(|&other| {
+                    y.parsed.words[other].normal == x.parsed.words[word].normal
+                })?;
                 Some((j, place))
             });
             let Some((j, place)) = found else { continue };

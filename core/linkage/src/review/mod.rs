@@ -7,6 +7,6 @@ mod parts;
 mod sample;
 
 pub use data_block::data_block;
-pub use marks::{marks, Mark, Marks};
+pub use marks::{marks, marks_of_shown, Mark, Marks};
 pub use parts::{parts, DiffPart};
 pub use sample::BandSample;

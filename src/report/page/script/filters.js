@@ -5,8 +5,14 @@ const wanted = { show: "open", band: "all", field: "all", cluster: "all", order:
 /** From here on hardly any pair is worth a look. */
 const SURE = 0.95;
 
+/** Whether a pair is worth a look: it is doubtful, or a record has changed since somebody judged it. */
+const isDoubtful = (pair) => pair.value < SURE || pair.stale;
+
+/** Which pairs these are, in words. */
+const DOUBTFUL = `below ${SURE}${pairs.some((pair) => pair.stale && pair.value >= SURE) ? ", or changed since they were decided" : ""}`;
+
 /** Whether sure pairs can be left out: there are others, and not all have been chosen to be looked at. */
-const hasSure = !ofEntities && !report.asked && pairs.some((pair) => pair.value < SURE) && pairs.some((pair) => pair.value >= SURE);
+const hasSure = !ofEntities && !report.asked && pairs.some(isDoubtful) && !pairs.every(isDoubtful);
 
 /** Whether no others than doubtful pairs are shown, since nobody has asked for others. */
 const onlyDoubtful = () => hasSure && wanted.doubtful && wanted.show === "open" && wanted.band === "all" && wanted.cluster === "all";
@@ -44,7 +50,7 @@ function fits(pair, field) {
 function chosenPairs(doubtful) {
   const { show, band, field, cluster, order } = wanted;
   const chosen = pairs.filter((pair) =>
-    (!doubtful || pair.value < SURE)
+    (!doubtful || isDoubtful(pair))
     && (show === "all" || (show === "open" ? isOpen(pair) : show === "stale" ? pair.stale : !isOpen(pair)))
     && (band === "all" || bandOf(pair.value) === +band)
     && (field === "all" || fits(pair, field))
@@ -58,6 +64,16 @@ function chosenPairs(doubtful) {
     most: (x, y) => y.value - x.value || y.number - x.number,
   };
   return chosen.sort(orders[order]).map((pair) => pair.number);
+}
+
+/** Wants all pairs, or all of a cluster or a group. The one of this number is looked at. */
+function wantAll(number, cluster = "all") {
+  Object.assign(wanted, { show: "all", band: "all", field: "all", cluster });
+  document.querySelectorAll(".filters select").forEach((select, i) => {
+    const value = [wanted.show, wanted.band, wanted.field, wanted.cluster][i];
+    if ([...select.options].some((option) => option.value === value)) select.value = value;
+  });
+  choosePairs(number);
 }
 
 function filterTools(changed) {

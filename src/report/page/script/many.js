@@ -1,17 +1,19 @@
 // Deciding many pairs at once.
 
-/** In which way a pair agrees: the level of each field by a model, or else which fields differ or are missing. */
+/** In which way a pair agrees: the level of each field by a model, or else which fields differ or are missing, and by quarters how similar they are. None if a record is not to be seen. */
 function patternOf(pair) {
-  pair.pattern ??= (pair.why ? pair.why.fields.map(([, words]) => words)
-    : columns.map(({ used }, i) => (used ? ["differs", "lacks"].find((what) => fits(pair, `${what}:${i}`)) || "" : ""))).join();
+  if (pair.pattern === undefined) {
+    const fields = hasModel ? pair.why && pair.why.fields.map(([, words]) => words)
+      : pair.alike.length > 0 && columns.map(({ used }, i) => used && ["differs", "lacks", "agrees"].find((what) => fits(pair, `${what}:${i}`)) + Math.floor(pair.alike[i] * 4));
+    pair.pattern = fields ? fields.join() : null;
+  }
   return pair.pattern;
 }
 
-/** The numbers of the undecided pairs that agree as the one that is looked at. */
+/** The numbers of the undecided pairs that agree as the one that is looked at; none if nobody can see how. */
 function alikePairs() {
-  const pair = pairAt();
-  if (!pair) return [];
-  const pattern = patternOf(pair);
+  const pattern = pairAt() ? patternOf(pairAt()) : null;
+  if (pattern === null) return [];
   return pairs.filter((other) => isOpen(other) && patternOf(other) === pattern).map((other) => other.number);
 }
 
@@ -24,7 +26,7 @@ function answerOfMany(id, verdict, find) {
     // The second click of two would be about other pairs than those that were read of.
     if (detail > 1) return;
     const numbers = find();
-    store.decide(numbers, verdict);
+    store.decide(numbers, verdict, pairAt()?.number);
     choosePairs();
     view.say(`${VERDICTS[verdict]}: ${plural(numbers.length, "pair")}. Take back, or x, undoes that.`);
   } }, VERDICTS[verdict]);

@@ -16,7 +16,10 @@ function knownOf(pair) {
   const known = [];
   const before = pair.was === null ? "" : `${pair.was} before`;
   const made = store.made.get(pair.number);
-  if (made) known.push(el("strong", { class: `verdict ${made.verdict}` }, VERDICTS[made.verdict]));
+  if (made) {
+    known.push(el("strong", { class: `verdict ${made.verdict}` }, VERDICTS[made.verdict]));
+    known.push(el("button", { type: "button", class: "plain", id: "forget", click: forget, "aria-keyshortcuts": "c" }, "No decision", el("kbd", { "aria-hidden": "true" }, "c")));
+  }
   if (pair.stale) known.push(el("span", { class: "stale" }, `Judged ${before}, and changed since: decide again.`));
   else if (before) known.push(el("span", { class: "quiet" }, `Judged ${before}.`));
   if (pair.true !== null) known.push(el("span", { class: "quiet" }, pair.true ? "True by the truth." : "Not true by the truth."));
@@ -35,7 +38,7 @@ function showPair() {
     const verdict = button.dataset.verdict;
     if (verdict) button.setAttribute("aria-pressed", String(Boolean(pair) && store.verdict(pair) === verdict));
   });
-  view.undo.disabled = store.steps.length === 0 && !(pair && store.made.has(pair.number));
+  view.undo.disabled = store.steps.length === 0;
   seen.since = null;
   view.listeners.forEach((listener) => listener());
   if (!pair) {
@@ -55,34 +58,57 @@ function step(by) {
   if (pairAt() && !isAtBeginning()) bringIntoView();
 }
 
-/** Takes the pairs that are wanted now. The first one is that of this number, if it is among them. */
+/** Goes to a pair, by its number. If it is not gone through, all are. */
+function goTo(number) {
+  if (!current.queue.includes(number)) choosePairs();
+  if (!current.queue.includes(number)) wantAll();
+  step(current.queue.indexOf(number) - current.at);
+}
+
+/** Takes the pairs that are wanted now. The one of this number is looked at, if it is among them. */
 function choosePairs(first) {
   const left = onlyDoubtful();
   current.queue = chosenPairs(left);
-  current.at = Math.max(0, first === undefined ? 0 : current.queue.indexOf(first));
-  view.which.textContent = left ? `${report.measure} below ${SURE}` : "";
+  current.at = Math.max(0, current.queue.indexOf(first));
+  view.which.textContent = left ? `${report.measure} ${DOUBTFUL}` : "";
   view.more.hidden = !hasSure || (!left && wanted.doubtful);
-  view.more.textContent = left ? `Show all ${grouped(chosenPairs(false).length)}` : `Only those below ${SURE}`;
+  view.more.textContent = left ? `Show all ${grouped(chosenPairs(false).length)}` : `Only those ${DOUBTFUL}`;
   showPair();
 }
 
+/** What counts of a pair now, in words. */
+const outcome = (pair) => `${VERDICTS[store.verdict(pair)] || "Undecided"}: ${keyOf(records[pair.a])} and ${keyOf(records[pair.b])}.`;
+
 function decide(verdict) {
   const pair = pairAt();
-  store.decide([pair.number], verdict);
+  store.decide([pair.number], verdict, pair.number);
   if (current.at + 1 < current.queue.length) step(1);
   else showPair();
-  view.say(`${VERDICTS[verdict]}: ${keyOf(records[pair.a])} and ${keyOf(records[pair.b])}.`);
+  view.say(outcome(pair));
 }
 
-/** Takes back what is decided here about the pair that is looked at, or else what was decided last, be it of one pair or of many. */
-function takeBack() {
+/** Forgets what is decided here about the pair that is looked at. */
+function forget() {
   const pair = pairAt();
-  const taken = pair && store.made.has(pair.number) ? store.forget(pair.number) : store.undo();
-  if (taken.length === 0) return;
-  const at = current.queue.indexOf(taken[0]);
-  if (taken.length > 1 || at < 0) choosePairs(taken[0]);
-  else step(at - current.at);
-  view.say(taken.length === 1 ? "Taken back." : `Taken back: ${plural(taken.length, "decision")}.`);
+  if (!pair || !store.made.has(pair.number)) return view.say("Nothing has been decided here about this pair.");
+  store.decide([pair.number], null, pair.number);
+  showPair();
+  view.say(outcome(pair));
+}
+
+/** Takes back the last step, whatever is looked at, and goes to its pair, or says how many pairs it was about. */
+function takeBack() {
+  const undone = store.undo();
+  if (!undone) return view.say("Nothing is left to take back of what was decided since the page was opened.");
+  const { verdict, before, from } = undone;
+  if (before.length === 1) {
+    goTo(before[0][0]);
+    view.say(`Taken back. ${outcome(pairAt())}`);
+  } else {
+    choosePairs(from);
+    view.bar.scrollIntoView({ block: "nearest", behavior: "instant" });
+    view.say(`Taken back: ${VERDICTS[verdict]} of ${plural(before.length, "pair")}, which are undecided again.`);
+  }
 }
 
 /** Keys act wherever nothing is typed or chosen, each as often as it is pressed: one that is held decides once. */
@@ -93,10 +119,11 @@ function onKey(event) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const moves = { j: 1, k: -1 };
   if (target.type !== "range" && !target.closest(".scroll")) Object.assign(moves, { ArrowRight: 1, ArrowLeft: -1 });
-  const isHeld = event.repeat && (KEYS[key] || "x?".includes(key) || (key === "Enter" && target.closest("#review button")));
+  const isHeld = event.repeat && (KEYS[key] || "cx?".includes(key) || (key === "Enter" && target.closest("#review button")));
   if (isHeld) event.preventDefault();
   else if (KEYS[key]) ifSeen(() => decide(KEYS[key]));
-  else if (key === "x" || moves[key]) ifInView(() => (key === "x" ? takeBack() : step(moves[key])));
+  else if (key === "c" || moves[key]) ifInView(() => (key === "c" ? forget() : step(moves[key])));
+  else if (key === "x") takeBack();
   else if (key === "?") view.help.open = !view.help.open;
   else return;
   event.preventDefault();
@@ -122,8 +149,8 @@ function answerBar() {
 
 function helpTool() {
   view.help = el("details", { class: "help" }, el("summary", null, "Keys, marks, and what becomes of decisions"), el("ul", null,
-    ...[["y", "the same person or thing"], ["n", "different"], ["u", "unsure"], ["x", "take back what is decided here, or was decided last"],
-      ["j", "next pair, also the right arrow"], ["k", "previous pair, also the left arrow"], ["?", "this list"]]
+    ...[["y", "the same person or thing"], ["n", "different"], ["u", "unsure"], ["x", "take back the last step, of one pair or of many"],
+      ["c", "no decision about this pair: forget the one made here"], ["j", "next pair, also the right arrow"], ["k", "previous pair, also the left arrow"], ["?", "this list"]]
       .map(([key, words]) => el("li", null, el("kbd", null, key), ` ${words}`))),
   el("p", null, "A key decides only about a pair that has been in view; otherwise it brings the pair there."),
   el("p", null, el("mark", null, "Marked"), " is what differs in normal form; ", el("span", { class: "faint" }, "faint"),

@@ -11,12 +11,7 @@ function start() {
   if (pairs.length === 0) return;
   const sampled = pairs.length < report.total;
   const lookAt = (pair, group) => {
-    Object.assign(wanted, { show: "all", band: "all", field: "all", cluster: group ? nameOfGroup(group) : "all" });
-    document.querySelectorAll(".filters select").forEach((select, i) => {
-      const value = [wanted.show, wanted.band, wanted.field, wanted.cluster][i];
-      if (value !== undefined && i < 4 && [...select.options].some((option) => option.value === value)) select.value = value;
-    });
-    choosePairs(pair ? pair.number : undefined);
+    wantAll(pair?.number, group ? nameOfGroup(group) : "all");
     bringIntoView();
   };
   document.getElementById("review-body").append(

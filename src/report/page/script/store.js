@@ -5,7 +5,7 @@ const STORED = `bloom_ident ${source.dataset.hash}`;
 const store = {
   /** By the number of a pair: what was decided, and when. */
   made: new Map(),
-  /** What there was before each step since the page was opened, by the numbers of the pairs that were decided in it, of one or of many. */
+  /** The steps since the page was opened, of one pair or of many: what was decided, what there was before by the numbers of the pairs, and the number of the pair that was looked at. */
   steps: [],
   /** Whether the browser keeps them. */
   kept: true,
@@ -25,33 +25,25 @@ const store = {
     }
   },
 
-  /** Decides about pairs, in one step. */
-  decide(numbers, verdict) {
-    this.steps.push(new Map(numbers.map((i) => [i, this.made.get(i)])));
+  /** Decides about pairs, in one step; without a verdict, what was decided here is forgotten. */
+  decide(numbers, verdict, from) {
+    this.steps.push({ verdict, before: numbers.map((i) => [i, this.made.get(i)]), from });
     const at = new Date().toISOString();
-    this.put(numbers.map((i) => [i, { verdict, at }]));
+    this.put(numbers.map((i) => [i, verdict && { verdict, at }]));
   },
 
-  /** Takes back the last step. Gives the numbers of its pairs. */
+  /** Takes back the last step, and gives it. */
   undo() {
-    const before = [...(this.steps.pop() || [])];
-    if (before.length > 0) this.put(before);
-    return before.map(([i]) => i);
+    const step = this.steps.pop();
+    if (step) this.put(step.before);
+    return step;
   },
 
-  /** Takes back what was decided about one pair, in whichever step. */
-  forget(i) {
-    this.steps.forEach((before) => before.delete(i));
-    this.steps = this.steps.filter((before) => before.size > 0);
-    this.put([[i, undefined]]);
-    return [i];
-  },
-
-  /** Takes decisions, or takes back those that are none. */
+  /** Takes decisions, and forgets those that are none. */
   put(decisions) {
     for (const [i, made] of decisions) {
-      if (made === undefined) this.made.delete(i);
-      else this.made.set(i, made);
+      if (made) this.made.set(i, made);
+      else this.made.delete(i);
     }
     this.exported = false;
     try {
