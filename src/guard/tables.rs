@@ -208,12 +208,13 @@ pub fn signature_column(
             of_type: Some(of_type),
         });
     }
-    let wanted = match wanted {
-        Some(SignatureType::Filter) => c"bloom",
-        Some(SignatureType::Bits) => c"minhash_bits",
-        None => c"bloom or minhash_bits",
+    let (wanted, of) = match wanted {
+        Some(SignatureType::Filter) => (c"bloom", "bloom_signature(...)"),
+        Some(SignatureType::Bits) => (c"minhash_bits", "minhash_bits(...)"),
+        None => (c"bloom or minhash_bits", "bloom_signature(...)"),
     };
-    Err(wrong_type("relation", relation, column, found, wanted))
+    let hint = format!("Name a column such as one GENERATED ALWAYS AS ({of}) STORED.");
+    Err(wrong_type("relation", relation, column, found, wanted).hint(hint))
 }
 
 /// Whether signatures of two columns can be compared, as far as their types say. The sizes of filters are compared when

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use base::Error;
+use base::error::shortened;
+use base::{Error, ErrorKind};
 use linkage::model::{ReadyRecord, Score};
 use pgrx::PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE;
 use pgrx::{pg_sys, IntoDatum};
@@ -137,7 +138,16 @@ pub unsafe fn as_json(fcinfo: pg_sys::FunctionCallInfo, value: pg_sys::Datum) ->
     unsafe {
         match pg_sys::get_fn_expr_argtype((*fcinfo).flinfo, 1) {
             pg_sys::JSONBOID | pg_sys::InvalidOid => value,
-            pg_sys::TEXTOID => jsonb_datum(Text::from_raw(value).as_str()),
+            pg_sys::TEXTOID => {
+                let text = Text::from_raw(value);
+                let text = text.as_str();
+                if !text.trim_start().starts_with(['{', '[']) {
+                    let message = format!("record \"{}\" is no JSON object", shortened(text, 40));
+                    let error = Error::new(ErrorKind::InvalidText, message);
+                    raise(&error.hint("Write a record as '{\"given_name\": \"Erika\", \"surname\": \"Mustermann\"}'."))
+                }
+                jsonb_datum(text)
+            }
             of_type => {
                 let session = Session::begin(true);
                 let mut json = pg_sys::Datum::null();

@@ -153,6 +153,7 @@ impl<'a> Proposals<'a> {
                 "there are no records: what follows goes by the names and types of columns, so ask again when there \
                  are".to_owned()
             }
+            (None, false) if self.sample.rows == 1 => "the only record was read".to_owned(),
             (None, false) => format!("all {rows} were read"),
         };
         self.say("sample", &reason);

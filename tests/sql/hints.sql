@@ -25,6 +25,20 @@ SELECT * FROM bloom_record_hash('person', 'number', '{birn}');
 SELECT * FROM bloom_pairs_estimate('person', 'sg', 0.9);
 SELECT bloom_register_create(model, 'person', 'nubmer', 'live') FROM fitted;
 SELECT * FROM bloom_nearest_names('person', 'number', 'sig', 'surnam', 'Meier7');
+SELECT * FROM bloom_duplicates('person', 'NUMBER', 'SIG', 0.9);
+-- a text where signatures are wanted
+SELECT bloom_guard_create('person', 'given', 0.9, 'warn');
+CREATE INDEX ON person USING sigfile (given);
+SELECT bloom_signature('Anna', 60);
+-- which record is kept
+SELECT * FROM bloom_clusters('person', 'number', 'sig', 0.9, keep_by => 'newst');
+SELECT * FROM bloom_clusters('person', 'number', 'sig', 0.9, keep_by => 'most compleet');
+SELECT * FROM bloom_clusters('person', 'number', 'sig', 0.9, keep_by => 'oldest by birn');
+-- a record that is no JSON
+SELECT bloom_register_create(model, 'person', 'number', 'live') FROM fitted;
+SELECT * FROM bloom_register_match('live', 'Anna Meier');
+SELECT count(*) >= 0 AS found FROM bloom_register_match('live', ' {"given": "Anna", "surname": "Meier7"}');
+SELECT bloom_register_drop('live');
 
 -- fields, and their kinds
 SELECT bloom_model_fit('person', 'number', '{given,surnam}');
@@ -78,6 +92,12 @@ SELECT count(*) FROM fitted, bloom_model_duplicates('person', 'number', model, 9
 SELECT count(*) FROM fitted, bloom_model_duplicates('person', 'number', model, -1);
 SELECT * FROM bloom_threshold_sweep('pair', 'pair', 5);
 SELECT * FROM minhash_plan(1000000, 80);
+SELECT bloom_signature('Anna', fpr => 5);
+SELECT ident_name_sim('Hotel Anna', 'Hotel Eva', words => '{hotel}', weights => '{20}');
+SET bloom_ident.threshold = 80;
+SET bloom_ident.threshold = 1.5;
+SET bloom_ident.threshold = 101;
+SHOW bloom_ident.threshold;
 
 -- numbers, which have no zeros in front
 SELECT bloom_signature(12345);

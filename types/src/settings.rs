@@ -1,5 +1,9 @@
 //! Settings under `bloom_ident.`
 
+use std::ffi::{c_void, CString};
+
+use base::range::of_percent;
+use pg::entry;
 use pgrx::{pg_sys, GucContext, GucFlags, GucRegistry, GucSetting, PostgresGucEnum};
 
 static THRESHOLD: GucSetting<f64> = GucSetting::<f64>::new(0.8);
@@ -7,6 +11,31 @@ static THRESHOLD: GucSetting<f64> = GucSetting::<f64>::new(0.8);
 /// The similarity from which `%` holds between two signatures.
 pub fn threshold() -> f64 {
     THRESHOLD.get()
+}
+
+/// Refuses a threshold that is not between 0 and 1, and says what was perhaps meant, which the server's own check does not. The server frees nothing of what it is told.
+#[entry]
+unsafe extern "C-unwind" fn check_threshold(
+    value: *mut f64,
+    _extra: *mut *mut c_void,
+    _source: pg_sys::GucSource::Type,
+) -> bool {
+    // SAFETY: the server calls this with the value that is to be set, and shows what these variables point to.
+    unsafe {
+        let given = *value;
+        if (0.0..=1.0).contains(&given) {
+            return true;
+        }
+        let said = |text: &str| {
+            let text = CString::new(text).unwrap_or_default();
+            pg_sys::MemoryContextStrdup(pg_sys::ErrorContext, text.as_ptr())
+        };
+        pg_sys::GUC_check_errdetail_string = said("A threshold lies between 0 and 1.");
+        if let Some(hint) = of_percent(given) {
+            pg_sys::GUC_check_errhint_string = said(&hint);
+        }
+        false
+    }
 }
 
 /// What is decided about a new row and those that it is too similar to.
@@ -43,15 +72,18 @@ pub fn logs_secrets() -> bool {
 
 /// Registers the settings, when the library is loaded.
 pub fn define() {
-    GucRegistry::define_float_guc(
+    GucRegistry::define_float_guc_with_hooks(
         c"bloom_ident.threshold",
         c"Sets the similarity from which the % operator holds between two signatures.",
         c"The comparison is inclusive: a % b means bloom_sim(a, b) >= threshold.",
         &THRESHOLD,
-        0.0,
-        1.0,
+        f64::MIN,
+        f64::MAX,
         GucContext::Userset,
         GucFlags::default(),
+        Some(check_threshold),
+        None,
+        None,
     );
     GucRegistry::define_enum_guc(
         c"bloom_ident.decide",

@@ -173,7 +173,8 @@ pub fn check(index: SigfileIndex<'_>) {
                 "index \"{}\" must have one signature, as its last column",
                 index.name()
             ),
-            "Put columns that are searched by equality before the signature, and create an index for each signature.",
+            "Put columns that are searched by equality before the signature, and create an index for each signature. A text \
+             has one by an expression, as in USING sigfile (bloom_signature(name)).",
         );
     }
     if leading > MOST {

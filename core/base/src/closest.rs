@@ -12,12 +12,15 @@ const MOST_EDITS: usize = 4;
 
 /// The name that is closest to one that was given, by PostgreSQL's own rule (`updateClosestMatch` of varlena.c): by
 /// Levenshtein distance, at most four and at most half as long as what was given, and the first of those that are
-/// equally close. `None` if there is none so close.
+/// equally close; before these one that differs in case alone. `None` if there is none so close.
 pub fn closest<N: AsRef<str>>(given: &str, names: impl IntoIterator<Item = N>) -> Option<N> {
     let most = MOST_EDITS.min(given.len() / 2);
     let within = levenshtein::Args::default().score_cutoff(most);
-    let distance =
-        |name: &N| levenshtein::distance_with_args(given.chars(), name.as_ref().chars(), &within);
+    let lower = given.to_lowercase();
+    let distance = |name: &N| match name.as_ref().to_lowercase() == lower {
+        true => Some(0),
+        false => levenshtein::distance_with_args(given.chars(), name.as_ref().chars(), &within),
+    };
     let near = names
         .into_iter()
         .filter_map(|name| Some((distance(&name)?, name)));
@@ -60,6 +63,7 @@ mod tests {
             ("bron", Some("born")),
             // Half of it may differ, and no more.
             ("b", None),
+            ("BORN", Some("born")),
             ("bo", None),
             ("bor", Some("born")),
             ("", None),

@@ -27,6 +27,9 @@ pub enum KeepBy {
 }
 
 impl KeepBy {
+    /// What is no column.
+    pub const WORDS: [&str; 4] = ["clusters", "most complete", "oldest", "newest"];
+
     /// `clusters`, `most complete`, `oldest`, `newest`, `oldest by COLUMN`, `newest by COLUMN`, or the name of a
     /// column, whose greatest value is kept. A column that has such a name is written `newest by "most complete"`, or
     /// the like: what follows `by` is a name as it stands, with or without quotes.

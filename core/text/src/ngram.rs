@@ -28,6 +28,7 @@ pub fn check_length(ngram: i64) -> Result<u8> {
         .ok_or_else(|| {
             Error::invalid(format!("n-gram length {ngram} is out of range"))
                 .detail("N-gram lengths go from 2 to 8.")
+                .hint("If the number was meant for another argument, name that, as in max_chars => 60.")
         })
 }
 

@@ -1,5 +1,7 @@
 //! A relation whose records have a key, with its columns.
 
+use base::Error;
+use linkage::merging::KeepBy;
 use pg::error::{raise, sql_error};
 use std::ffi::{CStr, CString};
 
@@ -126,19 +128,27 @@ impl KeyedRelation {
     ///
     /// Errors: there is none.
     pub fn column(&self, name: &str) -> usize {
-        let is_it = |column: &TableColumn| readable(column.name.to_bytes()) == name;
-        let found = self.columns.iter().position(is_it);
-        found.unwrap_or_else(|| {
-            let name = CString::new(to_database(name)).unwrap_or_default();
-            raise(&catalog::no_column(self.oid, &name))
-        })
+        self.find(name)
+            .unwrap_or_else(|| raise(&self.no_column(name)))
     }
 
-    /// The same of a column whose values decide.
+    fn find(&self, name: &str) -> Option<usize> {
+        let is_it = |column: &TableColumn| readable(column.name.to_bytes()) == name;
+        self.columns.iter().position(is_it)
+    }
+
+    fn no_column(&self, name: &str) -> Error {
+        let name = CString::new(to_database(name)).unwrap_or_default();
+        catalog::no_column(self.oid, &name)
+    }
+
+    /// The same of a column that `keep_by` names, whose values decide.
     ///
     /// Errors: there is none; its values have no order.
     pub fn ordered_column(&self, name: &str) -> usize {
-        let found = self.column(name);
+        let found = self
+            .find(name)
+            .unwrap_or_else(|| raise(&self.no_column(name).perhaps("rule", name, KeepBy::WORDS)));
         let of_type = self.columns[found].store.type_oid;
         // SAFETY: a catalog look-up of a type that exists.
         if operators::of_order(unsafe { pg_sys::getBaseType(of_type) }).is_none() {

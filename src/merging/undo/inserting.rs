@@ -120,7 +120,8 @@ impl Undo<'_> {
     fn refuse_kept_out(&self, table: &RowTable) -> ! {
         self.refuse(
             &format!("Rows of table \"{}\" could not be inserted.", table.name),
-            "A trigger or a rule keeps them out.",
+            "A trigger or a rule keeps them out. A guard may: ALTER TABLE … DISABLE TRIGGER, before it in the same transaction, lets \
+             them in.",
         )
     }
 

@@ -2,7 +2,7 @@
 
 use super::shape::{prime_at_most, Shape};
 use base::error::number;
-use base::range::unit;
+use base::range::{of_percent, unit};
 use base::{Error, ErrorKind, Result, Ticker};
 use text::ngram;
 
@@ -392,7 +392,8 @@ fn plan_for(what: &str, most: i64, ngram: Option<i64>, fpr: f64) -> Result<Filte
             "false-positive rate {} is out of range",
             number(fpr)
         ))
-        .detail("fpr lies between 0 and 1, both excluded."));
+        .detail("fpr lies between 0 and 1, both excluded.")
+        .hint(of_percent(fpr).unwrap_or_default()));
     }
     let ngram = ngram.map(ngram::check_length).transpose()?;
     let n = most as u32 + ngram.map_or(0, |ngram| u32::from(ngram) - 1);

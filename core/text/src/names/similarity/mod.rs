@@ -6,6 +6,7 @@ mod spelling;
 
 use std::borrow::Cow;
 
+use base::range::of_percent;
 use base::{Error, Result};
 use pathfinding::kuhn_munkres::kuhn_munkres;
 use pathfinding::matrix::Matrix;
@@ -69,7 +70,8 @@ impl Rarity {
         if !(weight > 0.0 && weight <= 1.0) {
             return Err(
                 Error::invalid(format!("weight {weight} of a word is out of range"))
-                    .detail("A weight is above 0 and at most 1."),
+                    .detail("A weight is above 0 and at most 1.")
+                    .hint(of_percent(weight).unwrap_or_default()),
             );
         }
         if self.words.len() >= MAX_RARITY {
