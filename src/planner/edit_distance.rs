@@ -83,7 +83,7 @@ impl Table<'_> {
             // Who may call the one that is written may not have to call others.
             if ![bound, signatures.maker, at_least]
                 .into_iter()
-                .all(may_execute)
+                .all(|function| may_execute(self.root, function))
             {
                 return None;
             }

@@ -310,7 +310,7 @@ impl Conditions<'_> {
             let purpose = if strict { above } else { at_least };
             warn_of_percent(number);
             let rewritten = function_in_schema_of(score.funcid, purpose, bloom)
-                .filter(|&function| may_execute(function))?;
+                .filter(|&function| may_execute(self.root, function))?;
             // the plan depends on the measure, too
             pg_sys::record_plan_function_dependency(self.root, score.funcid);
             let args = [signatures[0], signatures[1], self.float8(number)];
