@@ -29,6 +29,9 @@ const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 /// Of more children it is not looked whether all compute their signatures alike, since a plan may need few of them.
 const MOST_CHILDREN: usize = 101;
 
+/// Marks a condition on what all children have, where nodes have the place in the query that they were written at.
+const OF_CHILDREN: i32 = -2;
+
 /// A table that the planner comes to.
 pub struct Table<'r> {
     pub root: *mut pg_sys::PlannerInfo,
@@ -83,7 +86,7 @@ impl Table<'_> {
             // Who may call the one that is written may not have to call others.
             if ![bound, signatures.maker, at_least]
                 .into_iter()
-                .all(may_execute)
+                .all(|function| may_execute(self.root, function))
             {
                 return None;
             }
@@ -107,12 +110,49 @@ impl Table<'_> {
             for function in [within.funcid, signatures.maker, bound] {
                 pg_sys::record_plan_function_dependency(self.root, function);
             }
-            Some(call(
-                at_least,
-                pg_sys::BOOLOID,
-                &[signatures.node, asked, least],
-            ))
+            let implied = call(at_least, pg_sys::BOOLOID, &[signatures.node, asked, least]);
+            if self.is_parent {
+                (*implied.cast::<pg_sys::FuncExpr>()).location = OF_CHILDREN;
+            }
+            Some(implied)
         }
+    }
+
+    /// A table can become a child after its parent's turn: what has been inferred of other children is given up, in place and
+    /// before this one gets it, if this one does not compute its signatures alike.
+    ///
+    /// # Safety
+    /// `inferred` is a call in a condition of the ancestor of that number, and `parent` is that table.
+    pub unsafe fn confirm(
+        &self,
+        inferred: &pg_sys::FuncExpr,
+        ancestor: u32,
+        parent: pg_sys::Oid,
+    ) -> Option<()> {
+        if inferred.location != OF_CHILDREN {
+            return None;
+        }
+        // SAFETY: such a call has the column and the asked signature before the bound; both tables are locked.
+        unsafe {
+            let args = nodes(inferred.args);
+            let column = cast::<pg_sys::Var>(args[0], NodeTag::T_Var)?;
+            if column.varno as u32 != ancestor {
+                return None;
+            }
+            let made = |table| {
+                let open = OpenRelation::locked_table(table);
+                let made = pg_sys::build_column_default(open.pointer(), column.varattno.into());
+                fold(self.root, made)
+            };
+            let is_alike = is_laid_out_alike(self.table, parent)
+                && pg_sys::equal(made(self.table).cast(), made(parent).cast());
+            if !is_alike {
+                // What is asked for is as similar to itself.
+                let itself = pg_sys::copyObjectImpl(args[1].cast());
+                (*(*inferred.args).elements).ptr_value = itself;
+            }
+        }
+        Some(())
     }
 
     /// # Safety
@@ -178,7 +218,8 @@ impl Table<'_> {
             let all = with_inheritors(self.table, pg_sys::NoLock);
             // The query may need few of them, and does not wait for others.
             let is_fit = |&child: &pg_sys::Oid| {
-                pg_sys::ConditionalLockRelationOid(child, LOCK) && self.is_laid_out_alike(child)
+                pg_sys::ConditionalLockRelationOid(child, LOCK)
+                    && is_laid_out_alike(child, self.table)
             };
             if all.len() > MOST_CHILDREN || !all.iter().all(is_fit) {
                 return None;
@@ -197,18 +238,6 @@ impl Table<'_> {
                 all.iter().all(is_alike).then_some(found)
             })
         }
-    }
-
-    /// Whether a child has all columns of the table at the same places, and PostgreSQL computes what it stores: a foreign table
-    /// gives what its server has.
-    ///
-    /// # Safety
-    /// The child is locked.
-    unsafe fn is_laid_out_alike(&self, child: pg_sys::Oid) -> bool {
-        let mut columns = catalog::column_names(self.table);
-        catalog::kind(child) != pg_sys::RELKIND_FOREIGN_TABLE
-            && columns
-                .all(|name| catalog::column(child, &name) == catalog::column(self.table, &name))
     }
 
     /// A stored generated column, if it has the signatures of an expression. The column's number in the query is that in
@@ -287,4 +316,15 @@ impl Table<'_> {
             })
         }
     }
+}
+
+/// Whether a child has all columns of its parent at the same places, and PostgreSQL computes what it stores: a foreign table
+/// gives what its server has.
+///
+/// # Safety
+/// Both are locked.
+unsafe fn is_laid_out_alike(child: pg_sys::Oid, parent: pg_sys::Oid) -> bool {
+    let mut columns = catalog::column_names(parent);
+    catalog::kind(child) != pg_sys::RELKIND_FOREIGN_TABLE
+        && columns.all(|name| catalog::column(child, &name) == catalog::column(parent, &name))
 }

@@ -4,6 +4,7 @@ use pgrx::{pg_sys, Internal};
 use signature::similarity::jaccard_of_dice;
 
 use super::selectivity::{estimate, semi, Question};
+use pg::catalog::privileges::may_execute;
 use pg::tree::list::{self, nodes};
 use pg::tree::node::{answer, call, cast, fold, operation, request, Node};
 use pg::{entry, ffi};
@@ -168,7 +169,9 @@ unsafe fn condition(
         if loses(&*asked.index, threshold, below) {
             return None;
         }
-        let constructor = function_in_schema_of(asked.funcid, constructor, bloom)?;
+        // Who may call the one that is written may not have to call this one.
+        let constructor = function_in_schema_of(asked.funcid, constructor, bloom)
+            .filter(|&function| may_execute(asked.root, function))?;
         let query = function(constructor)?.result;
         let family = *(*asked.index).opfamily.add(asked.indexcol as usize);
         let operator = pg_sys::get_opfamily_member(family, bloom, query, MATCHES);

@@ -68,6 +68,7 @@ unsafe extern "C-unwind" fn relation_info(
             parent,
             rel: &mut *rel,
             is_predicate: Cell::new(false),
+            ancestor: Cell::new(0),
         };
         at.rewrite();
     }
@@ -82,6 +83,8 @@ struct Conditions<'a> {
     rel: &'a mut pg_sys::RelOptInfo,
     /// What is rewritten says of which rows an index is: nothing is added to it.
     is_predicate: Cell<bool>,
+    /// The number of the parent, or the UNION ALL, whose conditions are looked at; 0 for others.
+    ancestor: Cell<u32>,
 }
 
 impl Conditions<'_> {
@@ -146,7 +149,7 @@ impl Conditions<'_> {
     }
 
     /// A member of a UNION ALL gets its conditions from the whole, which is no table, so that they
-    /// are distributed before the first table comes.
+    /// are distributed before the first table comes. A child gets those of its parent.
     ///
     /// # Safety
     /// As the planner calls the hook, for a child.
@@ -161,12 +164,14 @@ impl Conditions<'_> {
             while let Some(link) = (*root.append_rel_array.add(child as usize)).as_ref() {
                 child = link.parent_relid;
                 let whole = *root.simple_rel_array.add(child as usize);
-                if self.is_table(child) || whole.is_null() {
-                    return;
+                if whole.is_null() {
+                    break;
                 }
+                self.ancestor.set(child);
                 self.list((*whole).baserestrictinfo);
                 self.list((*whole).joininfo);
             }
+            self.ancestor.set(0);
         }
     }
 
@@ -209,6 +214,7 @@ impl Conditions<'_> {
         if self.is_predicate.get() {
             return None;
         }
+        let ancestor = self.ancestor.get();
         let table = Table {
             root: self.root,
             table: self.table,
@@ -217,7 +223,11 @@ impl Conditions<'_> {
         };
         // SAFETY: the call is a node of the planner.
         unsafe {
-            let implied = table.implied(&*node.cast())?;
+            let call = &*node.cast();
+            if ancestor != 0 {
+                table.confirm(call, ancestor, self.entry(ancestor).relid);
+            }
+            let implied = table.implied(call)?;
             Some(pg_sys::make_andclause(list::of(&[implied, node])).cast())
         }
     }
@@ -310,7 +320,7 @@ impl Conditions<'_> {
             let purpose = if strict { above } else { at_least };
             warn_of_percent(number);
             let rewritten = function_in_schema_of(score.funcid, purpose, bloom)
-                .filter(|&function| may_execute(function))?;
+                .filter(|&function| may_execute(self.root, function))?;
             // the plan depends on the measure, too
             pg_sys::record_plan_function_dependency(self.root, score.funcid);
             let args = [signatures[0], signatures[1], self.float8(number)];

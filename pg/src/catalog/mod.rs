@@ -121,6 +121,19 @@ pub fn is_of_library(function: pg_sys::Oid, symbol: &CStr) -> bool {
     unsafe { with_row(cache, function, is_it) }.unwrap_or(false)
 }
 
+/// Whether rights on a function have been granted or revoked, so that not everybody may call it.
+fn has_own_privileges(function: pg_sys::Oid) -> bool {
+    let cache = pg_sys::SysCacheIdentifier::PROCOID;
+    let has = |row, _: &pg_sys::FormData_pg_proc| {
+        let (column, mut is_null) = (pg_sys::Anum_pg_proc_proacl as i16, false);
+        // SAFETY: a column of a row of this cache.
+        unsafe { pg_sys::SysCacheGetAttr(cache as i32, row, column, &mut is_null) };
+        !is_null
+    };
+    // SAFETY: the cache is by OID, and has rows of this form.
+    unsafe { with_row(cache, function, has) }.unwrap_or(true)
+}
+
 /// `schema.name` as SQL writes it.
 pub fn quoted(relation: pg_sys::Oid) -> CString {
     quoted_name(&schema(relation), &name(relation))

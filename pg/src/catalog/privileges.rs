@@ -108,11 +108,17 @@ pub fn may_use_schema(relation: pg_sys::Oid, user: pg_sys::Oid) -> bool {
     }
 }
 
-/// Whether the current user may call a function.
-pub fn may_execute(function: pg_sys::Oid) -> bool {
+/// Whether the current user may call a function in a plan. If not all may, another user gets another plan.
+///
+/// # Safety
+/// `root` is of the planning.
+pub unsafe fn may_execute(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid) -> bool {
     let execute = pg_sys::AclMode::from(pg_sys::ACL_EXECUTE);
-    // SAFETY: a catalog look-up by OID.
+    // SAFETY: the caller's; a catalog look-up by OID.
     unsafe {
+        if super::has_own_privileges(function) {
+            (*(*root).glob).dependsOnRole = true;
+        }
         let user = pg_sys::GetUserId();
         #[cfg(feature = "pg15")]
         let result = pg_sys::pg_proc_aclcheck(function, user, execute);
