@@ -326,6 +326,9 @@ impl<'r> IndexScan<'r> {
                     let capacity = page.geometry().capacity;
                     for i in rows.iter().map(|&row| row as usize % capacity) {
                         page.checked(i)?;
+                        if let Some((segment, number)) = of {
+                            segment.popcount_on(number, page, i)?;
+                        }
                         check(i, 0);
                     }
                 }
