@@ -1,6 +1,7 @@
 //! Rows that have all bits of a signature, by the values of one chunk.
 
 use super::Search;
+use crate::costs::SEARCH;
 use crate::posting::least_covering;
 use crate::segment::{Postings, Segment};
 use crate::Pages;
@@ -33,18 +34,12 @@ impl Search {
         pages: &mut impl Pages,
     ) -> Result<()> {
         self.start_everything(segment, key);
-        let wanted = segment.postings.iter().filter_map(|postings| {
-            let value = postings.chunk.value(words);
-            (value != 0).then(|| (covering_pages(postings, value).count(), postings, value))
-        });
-        let mut chunks: Vec<(usize, &Postings, u32)> = wanted.collect();
-        chunks.sort_by_key(|(many, ..)| *many);
         let most = self.scanned.len() / FEW;
         let mut found: Option<RowSet> = None;
-        for (many, postings, value) in chunks {
-            let looks = found.as_ref().map_or(most, |rows| {
-                rows.len.min(segment.row_pages() as usize) + rows.len / ROWS_OF_PAGE
-            });
+        for (many, postings, value) in chunks(segment, words) {
+            let looks = found
+                .as_ref()
+                .map_or(most, |rows| looks_at(segment, rows.len));
             if many * PAGE >= looks {
                 break;
             }
@@ -67,6 +62,50 @@ impl Search {
         }
         Ok(())
     }
+}
+
+/// The chunks that have some of these bits, each with the number of pages that can hold values with all of them, and
+/// with the bits. Those with the fewest pages come first.
+fn chunks<'a>(segment: &'a Segment, words: &[u64]) -> Vec<(usize, &'a Postings, u32)> {
+    let wanted = segment.postings.iter().filter_map(|postings| {
+        let value = postings.chunk.value(words);
+        (value != 0).then(|| (covering_pages(postings, value).count(), postings, value))
+    });
+    let mut chunks: Vec<(usize, &Postings, u32)> = wanted.collect();
+    chunks.sort_by_key(|(many, ..)| *many);
+    chunks
+}
+
+/// What looking at so many rows costs, in looks at a row on a page of its own.
+fn looks_at(segment: &Segment, rows: usize) -> usize {
+    rows.min(segment.row_pages() as usize) + rows / ROWS_OF_PAGE
+}
+
+/// Nanoseconds that a search for the rows with all bits of `words` takes, as [`Search::start_covering`] goes about it,
+/// among so many rows of the segment. How many have the bits of a chunk is a guess: as many as if each bit were set in
+/// its mean share of the rows, whatever the others are.
+pub fn covering_cost(segment: &Segment, words: &[u64], rows: u32) -> f64 {
+    let most = rows as usize / FEW;
+    let share = segment.mean_popcount() / f64::from(segment.geometry.bits);
+    let (mut read, mut left) = (0, None);
+    for (many, _, value) in chunks(segment, words) {
+        let looks = left.map_or(most, |left| looks_at(segment, left));
+        if many * PAGE >= looks {
+            break;
+        }
+        read += many;
+        let before = left.map_or(f64::from(rows), |left| left as f64);
+        let here = (before * share.powi(value.count_ones() as i32)) as usize;
+        if here > most {
+            break;
+        }
+        left = Some(here);
+    }
+    let rest = match left {
+        Some(left) => looks_at(segment, left) as f64 * SEARCH.candidate,
+        None => SEARCH.scan(rows, segment.geometry.stride),
+    };
+    (read * PAGE) as f64 * SEARCH.candidate + rest
 }
 
 /// Some rows of a range.
