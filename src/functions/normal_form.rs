@@ -192,7 +192,7 @@ fn ident_name_forms(name: Text<'_>, version: i32) -> NewValue {
 
 /// `(a text, b text, version integer, words text[], weights float8[]) RETURNS bloom_score`
 ///
-/// Errors: an unknown version, a weight out of range, as many words as weights are not there or too many (22023), a
+/// Errors: an unknown version, a weight out of range, another number of words than of weights, or too many (22023); a
 /// weight that is NULL (22004).
 #[entry]
 fn ident_name_sim(a: Text<'_>, b: Text<'_>, version: i32, fcinfo: pg_sys::FunctionCallInfo) -> f64 {
@@ -206,13 +206,15 @@ fn ident_name_sim(a: Text<'_>, b: Text<'_>, version: i32, fcinfo: pg_sys::Functi
     names::similarity(a.as_str(), b.as_str(), &rarity, check_for_interrupts)
 }
 
-/// Errors: those of [`Rarity::add`]; as many words as weights are not there.
+/// A word that is NULL is left out, with the weight at its place.
+///
+/// Errors: those of [`Rarity::add`]; another number of words than of weights.
 fn rarity(words: &Tokens<'_>, weights: &[f64]) -> Result<Rarity> {
-    if words.count() == 0 && weights.is_empty() {
+    if words.places() == 0 && weights.is_empty() {
         return Ok(Rarity::NONE);
     }
-    if words.count() != weights.len() {
-        let (words, weights) = (words.count(), weights.len());
+    if words.places() != weights.len() {
+        let (words, weights) = (words.places(), weights.len());
         return Err(
             Error::invalid(format!("{words} words do not fit {weights} weights"))
                 .detail("Each word has the weight at its place."),
@@ -220,10 +222,12 @@ fn rarity(words: &Tokens<'_>, weights: &[f64]) -> Result<Rarity> {
     }
     let mut rarity = Rarity::default();
     let mut weights = weights.iter();
-    words.all(|word| {
+    words.all_places(|word| {
         let weight = *weights.next().expect("as many as words");
-        rarity.add(word, weight, check_for_interrupts)?;
-        Ok(true)
+        match word {
+            Some(word) => rarity.add(word, weight, check_for_interrupts),
+            None => Ok(()),
+        }
     })?;
     Ok(rarity.sorted())
 }

@@ -14,6 +14,7 @@ use pg::error::{raise, sql_error, OrRaise};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::output::OutputFunction;
+use pg::session::fixed_settings::FixedSettings;
 use pg::session::{read, QueryRow, Rows};
 use pg::sql;
 use pg::sql::Sql;
@@ -230,7 +231,11 @@ impl NameList {
             parameters.push((self.bloom, word.datum()));
             let mut having = Vec::new();
             let mut n = 0;
-            let cursor = read(sql, &parameters, BATCH);
+            // A bitmap has all rows of a frequent word before the first of them is read. What the query calls sees the
+            // settings of the session again.
+            let settings = FixedSettings::begin(&[(c"enable_bitmapscan", c"off")]);
+            let cursor = read(sql, &parameters, most as i64);
+            settings.end();
             let mut output = RowOutput::new(&cursor);
             cursor.each(|row| {
                 n += 1;

@@ -21,9 +21,15 @@ SELECT ident_name_sim('a', 'b', words => '{hotel}');
 SELECT ident_name_sim('a', 'b', words => '{hotel}', weights => '{0}');
 SELECT ident_name_sim('a', 'b', words => '{hotel}', weights => '{NaN}');
 SELECT ident_name_sim('a', 'b', words => '{hotel}', weights => '{NULL}');
+-- So small that their sum would be 0.
+SELECT ident_name_sim('a', 'b', words => '{a,b}', weights => '{4.9e-324,4.9e-324}');
+SELECT round(ident_name_sim('Hotel Astoria', 'Hotel Viktoria', words => '{hotel,astoria,viktoria}', weights => '{1e-6,1e-6,1e-6}')::numeric, 4) AS least;
 SELECT ident_name_sim('a', 'b', words => '{{hotel},{inn}}', weights => '{1,1}');
 SELECT ident_name_sim('a', 'b', words => array_fill('hotel'::text, '{10001}'), weights => array_fill(.5::float8, '{10001}'));
-SELECT ident_name_sim('a', 'b', words => NULL) IS NULL AS strict, ident_name_sim('Hotel A', 'Hotel A', words => '{NULL,hotel}', weights => '{.5}') AS nulls_are_left_out;
+SELECT ident_name_sim('a', 'b', words => NULL) IS NULL AS strict, ident_name_sim('Hotel Astoria', 'Hotel Viktoria', words => '{NULL,hotel}', weights => '{.9,.2}') = ident_name_sim('Hotel Astoria', 'Hotel Viktoria', words => '{hotel}', weights => '{.2}') AS nulls_are_left_out;
+SELECT ident_name_sim('a', 'b', words => '{NULL,hotel}', weights => '{.5}');
+-- Alif is an a, and the long vowel of Kana nothing; what is called U627 and U30FC is neither.
+SELECT ident_name_sim('U627', 'A') < 1 AS u627, ident_name_sim('U30FC', 'U30FC') AS u30fc, ident_name_sim('ا', 'A') AS alif;
 -- Parts of a name.
 SELECT name, p.* FROM unnest(ARRAY['Prof. Dr. Erika Mustermann', 'Goethe, Johann Wolfgang von', 'Karl-Theodor Freiherr von und zu Guttenberg', 'Steffi Graf', 'Martin Luther King, Jr.',
     'William H. Gates III', 'William "Bill" Gates', 'Jan van der Berg', 'Charles de la Tour', 'Usama bin Laden', 'Bashar al-Assad', 'Gabriel García Márquez', 'DUPONT Jean', '毛泽东', '高市早苗',

@@ -30,6 +30,11 @@ SET enable_indexscan = off; SET enable_bitmapscan = off;
 SELECT w, n.key FROM unnest('{Krombacher,"Islamic Republic of Iran Shipping Lines","Trading Iran"}'::text[]) AS w,
     LATERAL (SELECT * FROM bloom_nearest_names('company', 'id', 'sig', 'name', w, 5) WHERE key::int > 1000) AS n ORDER BY w, n.key;
 RESET enable_indexscan; RESET enable_bitmapscan;
+-- What a view reads sees the settings of the session, also where the rows of a word are looked for.
+CREATE VIEW settled AS SELECT id, name || ' ' || current_setting('enable_bitmapscan') AS name, sig FROM company;
+SELECT key, right(name, 10) AS name FROM bloom_nearest_names('settled', 'id', 'sig', 'name', 'Krombacher', 50) WHERE key = '1001';
+SHOW enable_bitmapscan;
+DROP VIEW settled;
 DROP TABLE company;
 -- No text, no rows; nothing but NULL.
 SELECT * FROM bloom_nearest_names('person', 'id', 'sig', 'name', NULL, 4);

@@ -319,9 +319,22 @@ impl<'a> Tokens<'a> {
         unsafe { Elements::new(datum) }.map(Tokens)
     }
 
-    /// How many they are.
-    pub fn count(&self) -> usize {
-        self.0.iter().flatten().count()
+    /// How many elements there are, those that are NULL among them.
+    pub fn places(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Calls `each` with all elements, in UTF-8, those that are NULL among them.
+    ///
+    /// Errors: as those of [`Tokens::all`].
+    pub fn all_places(&self, mut each: impl FnMut(Option<&str>) -> Result<()>) -> Result<()> {
+        for element in self.0.iter() {
+            check_for_interrupts();
+            // SAFETY: an element of a text[], alive with the array.
+            let text = element.map(|element| unsafe { Text::from_raw(element) });
+            each(text.as_ref().map(Text::as_str))?;
+        }
+        Ok(())
     }
 
     /// As they are stored, in the database's encoding.

@@ -15,7 +15,7 @@ use pg::{entry, ffi};
 use pgrx::pg_sys::{self, NodeTag};
 use sigfile::costs::{SCAN, SEARCH, SEGMENT, UNIT};
 use sigfile::keys::Within;
-use sigfile::search::rows_alike as count_alike;
+use sigfile::search::{covering_cost, rows_alike as count_alike};
 use sigfile::{Meta, Part, Query, RowBits, Segment, SegmentEntry};
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -29,6 +29,10 @@ struct CostClause {
     threshold: f64,
     /// The rows' own thresholds count.
     keyed: bool,
+    /// It asks for a similarity: the search goes by it.
+    leads: bool,
+    /// It asks for all bits of the signature: without a similarity or an order the search goes by it.
+    covers: bool,
     signature: Option<RowSignature>,
 }
 
@@ -170,11 +174,14 @@ unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<CostClause> {
                     let equal = number == strategy::EQUAL;
                     (if equal { 1.0 } else { settings::threshold() }, signature)
                 }
+                (strategy::COVERS, Some(value)) => (0.0, known(kind.signature(value))),
                 _ => (0.0, None),
             };
             found.push(CostClause {
                 threshold,
                 keyed: strategy::is_keyed(number),
+                leads: !matches!(number, strategy::COVERS | strategy::COVERED_BY),
+                covers: number == strategy::COVERS && path.indexorderbys.is_null(),
                 signature,
             });
         }
@@ -213,7 +220,14 @@ fn search(
             query.raise(least);
         }
         let within = leading.within(segment, &query);
-        time += SEGMENT + loaded.steps.plan(segment, &query, &within).cost;
+        time += SEGMENT;
+        time += match clause.filter(|c| c.covers) {
+            Some(CostClause {
+                signature: Some(signature),
+                ..
+            }) => covering_cost(segment, &signature.words, within.rows.len() as u32),
+            _ => loaded.steps.plan(segment, &query, &within).cost,
+        };
     }
     for part in Part::ALL {
         let geometry = meta.geometry(part);
@@ -236,8 +250,15 @@ unsafe fn look(root: *mut pg_sys::PlannerInfo, path: &pg_sys::IndexPath) -> Resu
         let index = SigfileIndex::of(&open);
         let meta = meta::try_read(index)?;
         let clauses = clauses(&meta, path);
-        let thresholds = clauses.iter();
-        let clause = thresholds.max_by(|a, b| a.threshold.total_cmp(&b.threshold));
+        let most_bits = |c: &CostClause| match &c.signature {
+            Some(signature) if c.covers => signature.popcount,
+            _ => 0,
+        };
+        let clause = clauses.iter().max_by(|a, b| {
+            let by_threshold = a.threshold.total_cmp(&b.threshold);
+            let by_similarity = a.leads.cmp(&b.leads).then(by_threshold);
+            by_similarity.then_with(|| most_bits(a).cmp(&most_bits(b)))
+        });
         search(index, &meta, clause, &leading_clauses(index, root, path))
     }
 }

@@ -311,8 +311,9 @@ impl<'r> IndexScan<'r> {
         };
         match query {
             Some(query) => work.run(page, of, query, check)?,
-            None => match work {
-                PageWork::Range(from, to) => {
+            None => match (self.conditions.covers(), work) {
+                (Some(bits), work) => work.run_covering(page, of, bits, |i| check(i, 0))?,
+                (None, PageWork::Range(from, to)) => {
                     let to = to.min(page.len());
                     if let Some((segment, number)) = of {
                         segment.check_popcounts(number, page, from, to)?;
@@ -322,13 +323,7 @@ impl<'r> IndexScan<'r> {
                         check(i, 0);
                     }
                 }
-                PageWork::Rows(rows) => {
-                    let capacity = page.geometry().capacity;
-                    for i in rows.iter().map(|&row| row as usize % capacity) {
-                        page.checked(i)?;
-                        check(i, 0);
-                    }
-                }
+                (None, PageWork::Rows(_)) => unreachable!("nothing is probed by no bits"),
             },
         }
         match wrong {

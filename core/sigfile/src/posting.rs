@@ -189,6 +189,30 @@ impl<'a> PostingPage<'a> {
         }
     }
 
+    /// Calls `each` with the rows whose values have all bits of `value`, which is not 0, of a page that was
+    /// [checked](PostingPage::check). Buckets whose values cannot have them are left out.
+    #[inline]
+    pub fn for_each_covering(&self, value: u32, mut each: impl FnMut(u32)) {
+        let all = bytes(self.words);
+        let keys = &all[self.keys_at()..self.keys_at() + self.len];
+        let rows = &all[self.keys_at() + self.len..self.keys_at() + POSTING * self.len];
+        let mut from = 0;
+        for (bucket, &to) in self.directory()[1..].iter().enumerate() {
+            let least = (self.base as u32).wrapping_add((bucket as u32) << self.shift);
+            let greatest = u64::from(least) + (1 << self.shift) - 1;
+            let to = usize::from(to);
+            if from < to && least_covering(least, value) <= greatest {
+                let (keys, rows) = (&keys[from..to], &rows[ROW * from..ROW * to]);
+                for (&key, row) in keys.iter().zip(rows.chunks_exact(ROW)) {
+                    if least.wrapping_add(key.into()) & value == value {
+                        each(u32::from(row[0]) | u32::from(row[1]) << 8 | u32::from(row[2]) << 16);
+                    }
+                }
+            }
+            from = to;
+        }
+    }
+
     /// All postings, value and row, ascending, of a page that was [checked](PostingPage::check).
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + 'a {
         let page = *self;
@@ -208,6 +232,18 @@ impl<'a> PostingPage<'a> {
         });
         values.zip(rows.rows())
     }
+}
+
+/// The least number from `from` on that has all bits of `value`.
+pub(super) fn least_covering(from: u32, value: u32) -> u64 {
+    let missing = value & !from;
+    if missing == 0 {
+        return from.into();
+    }
+    // The highest missing bit is set, and below it no more bits than are needed.
+    let bit = missing.ilog2();
+    let low = (1u64 << bit) - 1;
+    u64::from(from) & !low | 1 << bit | u64::from(value) & low
 }
 
 /// Where on a page the list of a value is, by words of it that may be anything: to be prefetched.
@@ -343,6 +379,22 @@ impl PostingFiller {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn it_is_the_least() {
+        for value in 0..64 {
+            for from in 0..128 {
+                let least = (from..).find(|v| v & value == value);
+                assert_eq!(
+                    Some(least_covering(from, value)),
+                    least.map(u64::from),
+                    "{from} {value}"
+                );
+            }
+        }
+        assert_eq!(least_covering(0, u32::MAX), u32::MAX.into());
+        assert_eq!(least_covering(u32::MAX - 1, 1), u32::MAX.into());
+    }
 
     proptest! {
         /// What was put in comes out, over page borders and long runs too.

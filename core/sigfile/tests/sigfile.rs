@@ -215,19 +215,10 @@ fn covering(segment: &Segment, store: &mut Memory, bits: &[u64]) -> (Vec<u64>, b
     let (mut found, mut by_lists) = (vec![], true);
     while let Some((number, work)) = search.next(segment) {
         let page = segment.row_page(number, &store.0[number as usize]).unwrap();
-        let rows: Vec<usize> = match work {
-            PageWork::Rows(rows) => rows
-                .iter()
-                .map(|&row| row as usize % segment.geometry.capacity)
-                .collect(),
-            PageWork::Range(from, to) => {
-                by_lists = false;
-                (from..to.min(page.len())).collect()
-            }
-        };
-        let rows = rows.into_iter().map(|i| page.row(i));
-        let all = |words: &[u64]| bits.iter().zip(words).all(|(a, b)| a & !b == 0);
-        found.extend(rows.filter(|row| all(row.words)).map(|row| row.tid));
+        by_lists &= matches!(work, PageWork::Rows(_));
+        let of = Some((segment, number));
+        let run = work.run_covering(&page, of, bits, |i| found.push(page.row(i).tid));
+        run.unwrap();
     }
     found.sort_unstable();
     (found, by_lists)

@@ -111,9 +111,12 @@ fn frequent_words_weigh_what_is_said() {
     let with = rarity(&[("trading", 0.1)]);
     let (a, b) = ("Astoria Trading", "Astoria Shipping");
     assert!(similarity(a, b, &with, || ()) > similarity(a, b, &Rarity::NONE, || ()));
-    for weight in [0.0, -1.0, 1.1, f64::NAN] {
+    for weight in [0.0, -1.0, 1.1, f64::NAN, f64::MIN_POSITIVE, 4.9e-324] {
         assert!(Rarity::default().add("a", weight, || ()).is_err());
     }
+    // no sum of the least ones is 0
+    let least = rarity(&[("hotel", 1e-6), ("astoria", 1e-6), ("viktoria", 1e-6)]);
+    assert!((0.0..=1.0).contains(&sim(&least)));
     let mut many = Rarity::default();
     for _ in 0..MAX_RARITY {
         many.add("a", 1.0, || ()).unwrap();

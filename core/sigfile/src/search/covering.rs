@@ -1,17 +1,19 @@
 //! Rows that have all bits of a signature, by the values of one chunk.
 
 use super::Search;
+use crate::costs::SEARCH;
+use crate::posting::least_covering;
 use crate::segment::{Postings, Segment};
 use crate::Pages;
-use base::memory::reserve;
-use base::sort::sort;
+use base::memory::{filled_in_turns, reserve};
 use base::{Result, Ticker};
+use std::ops::Range;
 
 /// The share of the rows up to which looking at them is quicker than a scan.
-const FEW: usize = 8;
+const FEW: usize = 16;
 
-/// What reading a page of posting lists has to spare, in looks at a row: it costs about half as much.
-const PAGE: usize = 32;
+/// What reading a page of posting lists has to spare, in looks at a row.
+const PAGE: usize = 16;
 
 /// Rows on one page that cost as much as a look at a row on another one.
 const ROWS_OF_PAGE: usize = 8;
@@ -20,6 +22,8 @@ impl Search {
     /// Reads the posting lists of the values that have all bits of `words` in one chunk, the one of which that takes the
     /// fewest pages, and in more of them as long as that spares more rows than it costs. Where rows have keys and one is
     /// given, only rows of that key are wanted. All rows that have all bits are among those that are found.
+    ///
+    /// It takes two bits for each row that is scanned, and four bytes for each that is found, a sixteenth of them at most.
     ///
     /// Errors: out of memory; a damaged page.
     pub fn start_covering(
@@ -30,77 +34,150 @@ impl Search {
         pages: &mut impl Pages,
     ) -> Result<()> {
         self.start_everything(segment, key);
-        let wanted = segment.postings.iter().filter_map(|postings| {
-            let value = postings.chunk.value(words);
-            (value != 0).then(|| (covering_pages(postings, value).count(), postings, value))
-        });
-        let mut chunks: Vec<(usize, &Postings, u32)> = wanted.collect();
-        chunks.sort_by_key(|(many, ..)| *many);
         let most = self.scanned.len() / FEW;
-        let mut known = false;
-        for (many, postings, value) in chunks {
-            let looks = if known {
-                let rows = self.candidates.len();
-                rows.min(segment.row_pages() as usize) + rows / ROWS_OF_PAGE
-            } else {
-                most
-            };
+        let mut found: Option<RowSet> = None;
+        for (many, postings, value) in chunks(segment, words) {
+            let looks = found
+                .as_ref()
+                .map_or(most, |rows| looks_at(segment, rows.len));
             if many * PAGE >= looks {
                 break;
             }
-            let Some(found) = self.rows_covering(postings, value, most, pages)? else {
+            let mut rows = RowSet::new(&self.scanned, pages)?;
+            if !rows.read(postings, value, found.as_ref(), most, pages)? {
                 break;
-            };
-            if !known {
-                self.candidates = found;
-                known = true;
-                continue;
             }
-            let before = self.candidates.len();
-            keep_common(&mut self.candidates, &found);
-            if self.candidates.len() > before / 2 {
+            let before = found.as_ref().map_or(usize::MAX, |before| before.len);
+            let fewer = rows.len <= before / 2;
+            found = Some(rows);
+            if !fewer {
                 // What is left has all bits, as a rule.
                 break;
             }
         }
-        if known {
+        if let Some(rows) = found {
+            reserve(&mut self.candidates, rows.len)?;
+            self.candidates.extend(rows.iter());
             self.scanned = 0..0;
         }
         Ok(())
     }
+}
 
-    /// The rows that are scanned whose values have all bits of this one, ascending; `None` if they are more than `most`.
-    fn rows_covering(
-        &self,
+/// The chunks that have some of these bits, each with the number of pages that can hold values with all of them, and
+/// with the bits. Those with the fewest pages come first.
+fn chunks<'a>(segment: &'a Segment, words: &[u64]) -> Vec<(usize, &'a Postings, u32)> {
+    let wanted = segment.postings.iter().filter_map(|postings| {
+        let value = postings.chunk.value(words);
+        (value != 0).then(|| (covering_pages(postings, value).count(), postings, value))
+    });
+    let mut chunks: Vec<(usize, &Postings, u32)> = wanted.collect();
+    chunks.sort_by_key(|(many, ..)| *many);
+    chunks
+}
+
+/// What looking at so many rows costs, in looks at a row on a page of its own.
+fn looks_at(segment: &Segment, rows: usize) -> usize {
+    rows.min(segment.row_pages() as usize) + rows / ROWS_OF_PAGE
+}
+
+/// Nanoseconds that a search for the rows with all bits of `words` takes, as [`Search::start_covering`] goes about it,
+/// among so many rows of the segment. How many have the bits of a chunk is a guess: as many as if each bit were set in
+/// its mean share of the rows, whatever the others are.
+pub fn covering_cost(segment: &Segment, words: &[u64], rows: u32) -> f64 {
+    let most = rows as usize / FEW;
+    let share = segment.mean_popcount() / f64::from(segment.geometry.bits);
+    let (mut read, mut left) = (0, None);
+    for (many, _, value) in chunks(segment, words) {
+        let looks = left.map_or(most, |left| looks_at(segment, left));
+        if many * PAGE >= looks {
+            break;
+        }
+        read += many;
+        let before = left.map_or(f64::from(rows), |left| left as f64);
+        let here = (before * share.powi(value.count_ones() as i32)) as usize;
+        if here > most {
+            break;
+        }
+        left = Some(here);
+    }
+    let rest = match left {
+        Some(left) => looks_at(segment, left) as f64 * SEARCH.candidate,
+        None => SEARCH.scan(rows, segment.geometry.stride),
+    };
+    (read * PAGE) as f64 * SEARCH.candidate + rest
+}
+
+/// Some rows of a range.
+struct RowSet {
+    range: Range<u32>,
+    /// A bit for each row of the range.
+    bits: Vec<u64>,
+    len: usize,
+}
+
+impl RowSet {
+    /// None of them.
+    fn new(range: &Range<u32>, pages: &mut impl Pages) -> Result<RowSet> {
+        let ticker = &mut Ticker::new(|| pages.tick());
+        Ok(RowSet {
+            range: range.clone(),
+            bits: filled_in_turns(range.len().div_ceil(64), 0, ticker)?,
+            len: 0,
+        })
+    }
+
+    /// Puts a row in, if it is of the range, and of the other set, if there is one. A row is in a list once, but on a
+    /// damaged page.
+    #[inline]
+    fn put(&mut self, row: u32, of: Option<&RowSet>) {
+        let at = row.wrapping_sub(self.range.start);
+        if !self.range.contains(&row) {
+            return;
+        }
+        let (word, bit) = (at as usize / 64, 1 << (at % 64));
+        let allowed = of.map_or(bit, |of| of.bits[word]);
+        let new = bit & allowed & !self.bits[word];
+        self.bits[word] |= new;
+        self.len += usize::from(new != 0);
+    }
+
+    /// Puts in the rows whose values have all bits of this one, of the other set, if there is one. False once they are
+    /// more than `most`.
+    ///
+    /// Errors: a damaged page.
+    fn read(
+        &mut self,
         postings: &Postings,
         value: u32,
+        of: Option<&RowSet>,
         most: usize,
         pages: &mut impl Pages,
-    ) -> Result<Option<Vec<u32>>> {
-        let mut found = Vec::new();
+    ) -> Result<bool> {
         for number in covering_pages(postings, value) {
             let page = postings.page(number, pages.page(number)?)?;
             page.check().map_err(|e| e.on_page(number))?;
-            reserve(&mut found, page.len)?;
-            let is_it = |(v, row): &(u32, u32)| v & value == value && self.scanned.contains(row);
-            found.extend(page.iter().filter(is_it).map(|(_, row)| row));
-            if found.len() > most {
-                return Ok(None);
+            page.for_each_covering(value, |row| self.put(row, of));
+            if self.len > most {
+                return Ok(false);
             }
             pages.tick();
         }
-        sort(&mut found, &mut Ticker::new(|| pages.tick()));
-        Ok(Some(found))
+        Ok(true)
     }
-}
 
-/// Leaves of ascending numbers those that are among others, which ascend, too.
-fn keep_common(numbers: &mut Vec<u32>, others: &[u32]) {
-    let mut others = others.iter().copied().peekable();
-    numbers.retain(|&number| {
-        while others.next_if(|&other| other < number).is_some() {}
-        others.peek() == Some(&number)
-    });
+    /// Ascending.
+    fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        let words = self.bits.iter().zip((self.range.start..).step_by(64));
+        words.flat_map(|(&word, first)| {
+            let mut left = word;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                Some(first + bit)
+            })
+        })
+    }
 }
 
 /// The pages that can hold values with all bits of this one.
@@ -114,49 +191,31 @@ fn covering_pages(postings: &Postings, value: u32) -> impl Iterator<Item = u32> 
     })
 }
 
-/// The least number from `from` on that has all bits of `value`.
-fn least_covering(from: u32, value: u32) -> u64 {
-    let missing = value & !from;
-    if missing == 0 {
-        return from.into();
-    }
-    // The highest missing bit is set, and below it no more bits than are needed.
-    let bit = missing.ilog2();
-    let low = (1u64 << bit) - 1;
-    u64::from(from) & !low | 1 << bit | u64::from(value) & low
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{keep_common, least_covering};
+    use super::RowSet;
 
     #[test]
-    fn what_is_common_is_kept() {
-        for (numbers, others, common) in [
-            (&[1, 3, 5, 9][..], &[0, 3, 4, 9, 10][..], &[3, 9][..]),
-            (&[], &[1], &[]),
-            (&[1, 2], &[], &[]),
-            (&[7], &[7], &[7]),
-        ] {
-            let mut kept = numbers.to_vec();
-            keep_common(&mut kept, others);
-            assert_eq!(kept, common);
-        }
-    }
-
-    #[test]
-    fn it_is_the_least() {
-        for value in 0..64 {
-            for from in 0..128 {
-                let least = (from..).find(|v| v & value == value);
-                assert_eq!(
-                    Some(least_covering(from, value)),
-                    least.map(u64::from),
-                    "{from} {value}"
-                );
-            }
-        }
-        assert_eq!(least_covering(0, u32::MAX), u32::MAX.into());
-        assert_eq!(least_covering(u32::MAX - 1, 1), u32::MAX.into());
+    fn rows_are_kept_once_and_those_of_both() {
+        let set = |range, rows: &[u32], of| {
+            let mut set = RowSet {
+                range,
+                bits: vec![0; 4],
+                len: 0,
+            };
+            rows.iter().for_each(|&row| set.put(row, of));
+            assert_eq!(set.iter().count(), set.len);
+            set
+        };
+        let all = |set: &RowSet| set.iter().collect::<Vec<u32>>();
+        let rows = set(
+            70..300,
+            &[299, 70, 133, 134, 134, 69, 300, 0, u32::MAX],
+            None,
+        );
+        assert_eq!(all(&rows), [70, 133, 134, 299]);
+        let both = set(70..300, &[133, 135, 299, 400], Some(&rows));
+        assert_eq!(all(&both), [133, 299]);
+        assert_eq!(all(&set(0..0, &[0, 1], None)), [0; 0]);
     }
 }

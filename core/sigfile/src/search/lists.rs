@@ -322,6 +322,58 @@ impl PageWork<'_> {
     }
 }
 
+impl PageWork<'_> {
+    /// Calls `hit` with the rows that have all of these bits.
+    ///
+    /// Errors: as those of [`PageWork::run`].
+    pub fn run_covering(
+        &self,
+        page: &RowPage<'_>,
+        of: Option<(&Segment, u32)>,
+        bits: &[u64],
+        mut hit: impl FnMut(usize),
+    ) -> Result<()> {
+        let mut check = |i: usize, words: &[u64]| {
+            // without a branch for each word
+            let missing = bits.iter().zip(words).fold(0, |m, (a, b)| m | a & !b);
+            if missing != 0 {
+                return Ok(());
+            }
+            let checked = page.checked(i).map_err(|e| match of {
+                Some((_, number)) => e.on_page(number),
+                None => e,
+            });
+            checked.map(|_| hit(i))
+        };
+        match *self {
+            PageWork::Range(from, to) => {
+                let to = to.min(page.len());
+                if from >= to {
+                    return Ok(());
+                }
+                if let Some((segment, number)) = of {
+                    segment.check_popcounts(number, page, from, to)?;
+                }
+                let rows = page.words(from, to).chunks_exact(page.geometry().stride);
+                (from..to)
+                    .zip(rows)
+                    .try_for_each(|(i, words)| check(i, words))
+            }
+            PageWork::Rows(rows) => {
+                let capacity = page.geometry().capacity;
+                rows.iter().try_for_each(|&row| {
+                    let i = row as usize % capacity;
+                    match of {
+                        Some((segment, number)) => segment.popcount_on(number, page, i)?,
+                        None => page.checked(i)?.popcount,
+                    };
+                    check(i, page.words(i, i + 1))
+                })
+            }
+        }
+    }
+}
+
 /// Whether no row among `from..to` of a page of a segment has other popcounts than the query can find: their order says
 /// it.
 fn is_within(page: &RowPage<'_>, from: usize, to: usize, query: &Query) -> bool {

@@ -14,6 +14,7 @@ use base::sort::{sort, sort_distinct};
 use base::{Result, Ticker};
 use std::ops::Range;
 
+pub use covering::covering_cost;
 pub use lists::PageWork;
 
 /// What is left to look at: rows by number, ascending. One after the other, many segments can be searched by it.

@@ -206,14 +206,16 @@ pub fn find_within(
 pub fn find_covering(segment: &Segment, pages: &mut Memory, words: &[u64]) -> Result<usize> {
     let mut search = Search::default();
     search.start_covering(segment, words, None, pages)?;
-    let mut n = 0;
+    let (mut n, mut last) = (0, None);
     while let Some((number, work)) = search.next(segment) {
         let page = segment.row_page(number, pages.page(number)?)?;
         if let PageWork::Rows(rows) = work {
-            n += rows.len();
             assert!(rows.iter().all(|&row| row < segment.rows));
+            // none is found twice
+            assert!(rows.is_sorted_by(|a, b| a < b) && last < rows.first().copied());
+            last = rows.last().copied();
         }
-        page.checked(0)?;
+        work.run_covering(&page, Some((segment, number)), words, |_| n += 1)?;
     }
     Ok(n)
 }

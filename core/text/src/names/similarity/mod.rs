@@ -27,6 +27,9 @@ pub const MAX_WORD: usize = 64;
 /// How many words with a weight can be named.
 pub const MAX_RARITY: usize = 10_000;
 
+/// The least weight of a word. With weights near 0 the sums of them are 0, and nothing is a share of that.
+const LEAST_WEIGHT: f64 = 1e-6;
+
 // What counts how much. Chosen on half of the pairs of tests/quality/names.py and of others of many kinds; the other
 // half says how good it is, in docs/names.md.
 
@@ -62,15 +65,16 @@ impl Rarity {
     /// Nothing: all words weigh what the rules say.
     pub const NONE: Rarity = Rarity { words: Vec::new() };
 
-    /// A word, of which the first in normal form counts, and its weight above 0 and up to 1. Of several weights of a word the
-    /// least counts.
+    /// A word, of which the first in normal form counts, and its weight from 0.000001 to 1. Of several weights of a word
+    /// the least counts.
     ///
     /// Errors: a weight out of range; too many words.
     pub fn add(&mut self, word: &str, weight: f64, tick: impl FnMut()) -> Result<()> {
-        if !(weight > 0.0 && weight <= 1.0) {
+        if !(LEAST_WEIGHT..=1.0).contains(&weight) {
+            let shown = format!("{weight:?}");
+            let shown = shown.trim_end_matches(".0");
             return Err(
-                Error::invalid(format!("weight {weight} of a word is out of range"))
-                    .detail("A weight is above 0 and at most 1.")
+                    .detail("A weight is from 0.000001 to 1.")
                     .hint(of_percent(weight).unwrap_or_default()),
             );
         }

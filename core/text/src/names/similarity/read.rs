@@ -104,9 +104,12 @@ pub(in crate::names) struct Name {
 /// code points, are an a and nothing here.
 pub(super) fn normal(text: &str, most: usize, tick: impl FnMut()) -> Vec<Vec<u8>> {
     let mut words = normal_words(text, most, MAX_WORD, tick);
-    for word in &mut words {
-        replace(word, b"u627", b"a");
-        replace(word, b"u30fc", b"");
+    // A vessel is called U627.
+    if !text.is_ascii() {
+        for word in &mut words {
+            replace(word, b"u627", b"a");
+            replace(word, b"u30fc", b"");
+        }
     }
     words.retain(|word| !word.is_empty());
     words
