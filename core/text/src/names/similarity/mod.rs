@@ -74,6 +74,7 @@ impl Rarity {
             let shown = format!("{weight:?}");
             let shown = shown.trim_end_matches(".0");
             return Err(
+                Error::invalid(format!("weight {shown} of a word is out of range"))
                     .detail("A weight is from 0.000001 to 1.")
                     .hint(of_percent(weight).unwrap_or_default()),
             );
