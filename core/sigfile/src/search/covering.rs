@@ -13,7 +13,7 @@ use std::ops::Range;
 const FEW: usize = 16;
 
 /// What reading a page of posting lists has to spare, in looks at a row.
-const PAGE: usize = 16;
+const PAGE: usize = 24;
 
 /// Rows on one page that cost as much as a look at a row on another one.
 const ROWS_OF_PAGE: usize = 8;
@@ -35,18 +35,19 @@ impl Search {
     ) -> Result<()> {
         self.start_everything(segment, key);
         let most = self.scanned.len() / FEW;
-        let mut found: Option<RowSet> = None;
+        let (mut found, mut read) = (None::<RowSet>, 0);
         for (many, postings, value) in chunks(segment, words) {
-            let looks = found
-                .as_ref()
-                .map_or(most, |rows| looks_at(segment, rows.len));
-            if many * PAGE >= looks {
+            let spared = match &found {
+                Some(rows) if rows.len <= most => looks_at(segment, rows.len),
+                // No more than a scan takes.
+                _ => most.saturating_sub(read * PAGE),
+            };
+            if many * PAGE >= spared {
                 break;
             }
+            read += many;
             let mut rows = RowSet::new(&self.scanned, pages)?;
-            if !rows.read(postings, value, found.as_ref(), most, pages)? {
-                break;
-            }
+            rows.read(postings, value, found.as_ref(), pages)?;
             let before = found.as_ref().map_or(usize::MAX, |before| before.len);
             let fewer = rows.len <= before / 2;
             found = Some(rows);
@@ -55,7 +56,7 @@ impl Search {
                 break;
             }
         }
-        if let Some(rows) = found {
+        if let Some(rows) = found.filter(|rows| rows.len <= most) {
             reserve(&mut self.candidates, rows.len)?;
             self.candidates.extend(rows.iter());
             self.scanned = 0..0;
@@ -87,23 +88,23 @@ fn looks_at(segment: &Segment, rows: usize) -> usize {
 pub fn covering_cost(segment: &Segment, words: &[u64], rows: u32) -> f64 {
     let most = rows as usize / FEW;
     let share = segment.mean_popcount() / f64::from(segment.geometry.bits);
-    let (mut read, mut left) = (0, None);
+    let (mut read, mut left) = (0, rows as usize);
     for (many, _, value) in chunks(segment, words) {
-        let looks = left.map_or(most, |left| looks_at(segment, left));
-        if many * PAGE >= looks {
+        let spared = if left <= most {
+            looks_at(segment, left)
+        } else {
+            most.saturating_sub(read * PAGE)
+        };
+        if many * PAGE >= spared {
             break;
         }
         read += many;
-        let before = left.map_or(f64::from(rows), |left| left as f64);
-        let here = (before * share.powi(value.count_ones() as i32)) as usize;
-        if here > most {
-            break;
-        }
-        left = Some(here);
+        left = (left as f64 * share.powi(value.count_ones() as i32)) as usize;
     }
-    let rest = match left {
-        Some(left) => looks_at(segment, left) as f64 * SEARCH.candidate,
-        None => SEARCH.scan(rows, segment.geometry.stride),
+    let rest = if left <= most {
+        looks_at(segment, left) as f64 * SEARCH.candidate
+    } else {
+        SEARCH.scan(rows, segment.geometry.stride)
     };
     (read * PAGE) as f64 * SEARCH.candidate + rest
 }
@@ -142,8 +143,7 @@ impl RowSet {
         self.len += usize::from(new != 0);
     }
 
-    /// Puts in the rows whose values have all bits of this one, of the other set, if there is one. False once they are
-    /// more than `most`.
+    /// Puts in the rows whose values have all bits of this one, of the other set, if there is one.
     ///
     /// Errors: a damaged page.
     fn read(
@@ -151,19 +151,15 @@ impl RowSet {
         postings: &Postings,
         value: u32,
         of: Option<&RowSet>,
-        most: usize,
         pages: &mut impl Pages,
-    ) -> Result<bool> {
+    ) -> Result<()> {
         for number in covering_pages(postings, value) {
             let page = postings.page(number, pages.page(number)?)?;
             page.check().map_err(|e| e.on_page(number))?;
             page.for_each_covering(value, |row| self.put(row, of));
-            if self.len > most {
-                return Ok(false);
-            }
             pages.tick();
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Ascending.
