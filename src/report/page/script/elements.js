@@ -21,7 +21,11 @@ const draw = (name, attributes, ...children) => fill(document.createElementNS(DR
 
 /** A list to choose from, with its label. */
 function choice(label, options, chosen, change) {
-  const select = el("select", { change: () => change(select.value) });
+  const select = el("select", { change: () => {
+    // Whoever has chosen with the pointer goes on to decide by keys; with keys, one may choose on.
+    if (!select.matches(":focus-visible")) select.blur();
+    change(select.value);
+  } });
   for (const [value, text] of options) select.append(el("option", { value, selected: value === chosen }, text));
   return el("label", { class: "choice" }, el("span", null, label), select);
 }
