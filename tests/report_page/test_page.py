@@ -444,7 +444,10 @@ class Page(PageTest):
         self.picture("report-why", "#near", ".records .pair", 1120)
         self.open("model")
         self.press("y", "n", "k")
-        self.picture("deciding", "#review-title", ".bar-of-answers", 1120)
+        # The buttons are at the bottom of the window: it is as high as the pair and they need.
+        height = self.driver.execute_script("const of = (css) => document.querySelector(css).getBoundingClientRect(); return of('#pair').bottom - of('#review-title').top + of('.bar-of-answers').height")
+        self.size(1280, int(height) + 24)
+        self.shot("deciding", "#review-title")
         self.size(400)
         self.scheme("dark")
         self.open("model")
