@@ -376,6 +376,7 @@ class Page(PageTest):
                 self.driver.execute_script("document.querySelector('.many').open = true")
                 self.find("#many-from").clear()
                 self.find("#many-from").send_keys("0.47")
+                self.see()
                 self.click("#above-same")
                 self.assertGreater(len(self.decided()), 3000)
                 self.click("#all-pairs")
