@@ -126,7 +126,11 @@ pub fn histogram(facts: &Facts) -> Bars {
             width: bin_at(i as f64 + 1.0, n) - x - 2.0,
             height: tall,
             above: is_last || Histogram::is_above(bin, facts.threshold),
-            title: format!("{range}: {} pairs", grouped(bin.pairs)),
+            title: format!(
+                "{range}: {} {}",
+                grouped(bin.pairs),
+                if bin.pairs == 1 { "pair" } else { "pairs" }
+            ),
         }
     });
     Bars {

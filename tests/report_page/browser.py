@@ -80,6 +80,11 @@ class PageTest(unittest.TestCase):
     def find(self, css):
         return self.driver.find_element(By.CSS_SELECTOR, css)
 
+    def click(self, css):
+        """Clicks an element, which is brought out from under the buttons before."""
+        self.driver.execute_script("arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })", self.find(css))
+        self.find(css).click()
+
     def all(self, css):
         return self.driver.find_elements(By.CSS_SELECTOR, css)
 
@@ -93,9 +98,13 @@ class PageTest(unittest.TestCase):
     def press(self, *keys):
         """Presses keys as whoever decides does: each pair is in view, and is looked at before."""
         for key in keys:
-            self.driver.execute_script("document.getElementById('pair-place').scrollIntoView()")
-            self.read()
+            self.see()
             self.keys(key)
+
+    def see(self):
+        """Brings the pair into view, and looks at it."""
+        self.driver.execute_script("document.getElementById('pair-place').scrollIntoView({ behavior: 'instant' })")
+        self.read()
 
     def read(self):
         """Waits for as long as a pair has to be in view before it can be decided."""
@@ -124,9 +133,10 @@ class PageTest(unittest.TestCase):
         return tuple(head.text.split()[-1] for head in self.all(".sides thead th[scope=col]:not(.num)"))
 
     def progress(self):
-        """Of how many pairs how many are decided, as the page says."""
-        decided, _, of, _ = self.text(".saved strong").replace(",", "").split()
-        return int(decided), int(of)
+        """Of how many pairs of the page how many are decided, as the page says."""
+        words = self.text(".saved").replace(",", "").replace(".", "").split()
+        at = words.index("page") - 2 if "page" in words else 3
+        return int(words[at - 3]), int(words[at - 1])
 
     def in_window(self, css):
         return self.driver.execute_script("const r = arguments[0].getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight && r.left >= 0 && r.right <= innerWidth", self.find(css))

@@ -190,6 +190,7 @@ class TakingBack(PageTest):
         button = self.find(css)
         n = int(button.text.split()[1].replace(",", ""))
         before = len(self.decided())
+        self.see()
         button.send_keys(Keys.ENTER)
         self.assertEqual(len(self.decided()), before + n)
         self.assertIn("Take back, or x, undoes that", self.text(".said"))
@@ -260,6 +261,7 @@ class TakingBack(PageTest):
             # That is a step, too, and those before it are still there.
             self.keys("x")
             self.assertEqual((self.decided()[first], self.shown()), ("same", first), where)
+            self.read()
             self.find("#forget").click()
             self.assertEqual(list(self.decided().values()), ["different"], where)
             self.keys("x", "x")
@@ -314,6 +316,8 @@ class TakingBack(PageTest):
         n = int(alike.text.split()[1].replace(",", ""))
         at = self.progress()[0]
         # The second click of a double one would be about other pairs.
+        self.see()
+        self.driver.execute_script("arguments[0].scrollIntoView({ block: 'center' })", alike)
         webdriver.ActionChains(self.driver).double_click(alike).perform()
         self.assertEqual((len(self.decided()), self.progress()[0]), (n, at + n))
         self.find("#take-back").click()
@@ -327,7 +331,7 @@ class TakingBack(PageTest):
         keys = [record["key"] for record in data["records"]]
         by_keys = {(keys[pair["a"]], keys[pair["b"]]): [words for _, words in pair["why"]["fields"]] for pair in data["pairs"]}
         pattern = by_keys[self.shown()]
-        self.find("#alike-different").click()
+        self.click("#alike-different")
         self.assertEqual(self.decided(), {of: "different" for of, words in by_keys.items() if words == pattern})
 
 
@@ -342,7 +346,8 @@ class Degrees(PageTest):
             name = self.shown()[0][:-1]
             button = self.find("#alike-same")
             if button.is_enabled():
-                button.click()
+                self.see()
+                self.click("#alike-same")
             together[name] = sorted(a[:-1] for a, _ in self.decided())
             if together[name]:
                 self.keys("x")
@@ -404,9 +409,9 @@ class InView(PageTest):
         doubtful = sum(pair["value"] < 0.95 for pair in undecided)
         self.assertEqual(n(), doubtful)
         self.assertEqual(self.text("#all-pairs"), f"Show all {len(undecided):,}")
-        self.find("#all-pairs").click()
+        self.click("#all-pairs")
         self.assertEqual(n(), len(undecided))
-        self.find("#all-pairs").click()
+        self.click("#all-pairs")
         self.assertEqual(n(), doubtful)
         # Those that have changed since they were decided are worth a look, however sure they are.
         self.open("changed")

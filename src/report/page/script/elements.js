@@ -21,7 +21,13 @@ const draw = (name, attributes, ...children) => fill(document.createElementNS(DR
 
 /** A list to choose from, with its label. */
 function choice(label, options, chosen, change) {
-  const select = el("select", { change: () => change(select.value) });
+  let pointed = false;
+  const select = el("select", { pointerdown: () => { pointed = true; }, change: () => {
+    // Whoever has opened it with the pointer and chosen, decides by keys from then on. Who has come to it by keys may choose on.
+    if (pointed) select.blur();
+    pointed = false;
+    change(select.value);
+  } });
   for (const [value, text] of options) select.append(el("option", { value, selected: value === chosen }, text));
   return el("label", { class: "choice" }, el("span", null, label), select);
 }

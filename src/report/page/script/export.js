@@ -73,7 +73,7 @@ function exportTools() {
   };
   const file = el("button", { type: "button", id: "download", title: "Decisions as CSV, for COPY", click: () => {
     download(asCsv(), "decisions.csv", "text/csv");
-    taken(`in decisions.csv${hasFormulas() ? ". Some keys begin as formulas do. They are kept as they are, for COPY: do not open this file in a spreadsheet, or import all columns as text" : ""}`);
+    taken(`in decisions.csv${hasFormulas() ? ". Some keys look like formulas: do not open this file in a spreadsheet" : ""}`);
   } }, "Download");
   const copy = el("button", { type: "button", id: "copy", title: "Decisions as an INSERT statement, to paste", click: async () => {
     if (await copied(asInsert())) taken("copied as an INSERT statement");

@@ -66,14 +66,14 @@ function chosenPairs(doubtful) {
   return chosen.sort(orders[order]).map((pair) => pair.number);
 }
 
-/** Wants all pairs, or all of a cluster or a group. The one of this number is looked at. */
-function wantAll(number, cluster = "all") {
+/** Wants all pairs of a cluster or a group. */
+function wantAll(cluster) {
   Object.assign(wanted, { show: "all", band: "all", field: "all", cluster });
   document.querySelectorAll(".filters select").forEach((select, i) => {
     const value = [wanted.show, wanted.band, wanted.field, wanted.cluster][i];
     if ([...select.options].some((option) => option.value === value)) select.value = value;
   });
-  choosePairs(number);
+  choosePairs();
 }
 
 function filterTools(changed) {

@@ -22,14 +22,12 @@ const pairsFrom = (value) => (value > 0 ? pairs.filter((pair) => isOpen(pair) &&
 
 /** A button that decides some pairs; how many these are, it says. */
 function answerOfMany(id, verdict, find) {
-  const button = el("button", { type: "button", class: verdict, id, click: ({ detail }) => {
-    // The second click of two would be about other pairs than those that were read of.
-    if (detail > 1) return;
+  const button = el("button", { type: "button", class: verdict, id, click: clicked(() => ifSeenOnce(() => {
     const numbers = find();
     store.decide(numbers, verdict, pairAt()?.number);
     choosePairs();
     view.say(`${VERDICTS[verdict]}: ${plural(numbers.length, "pair")}. Take back, or x, undoes that.`);
-  } }, VERDICTS[verdict]);
+  })) }, VERDICTS[verdict]);
   const show = () => {
     const n = find().length;
     button.disabled = n === 0;

@@ -18,7 +18,7 @@ function knownOf(pair) {
   const made = store.made.get(pair.number);
   if (made) {
     known.push(el("strong", { class: `verdict ${made.verdict}` }, VERDICTS[made.verdict]));
-    known.push(el("button", { type: "button", class: "plain", id: "forget", click: forget, "aria-keyshortcuts": "c" }, "No decision", el("kbd", { "aria-hidden": "true" }, "c")));
+    known.push(el("button", { type: "button", class: "plain", id: "forget", click: clicked(() => ifSeen(forget)), "aria-keyshortcuts": "c" }, "No decision", el("kbd", { "aria-hidden": "true" }, "c")));
   }
   if (pair.stale) known.push(el("span", { class: "stale" }, `Judged ${before}, and changed since: decide again.`));
   else if (before) known.push(el("span", { class: "quiet" }, `Judged ${before}.`));
@@ -39,7 +39,7 @@ function showPair() {
     if (verdict) button.setAttribute("aria-pressed", String(Boolean(pair) && store.verdict(pair) === verdict));
   });
   view.undo.disabled = store.steps.length === 0;
-  seen.since = null;
+  Object.assign(seen, { since: null, once: false });
   view.listeners.forEach((listener) => listener());
   if (!pair) {
     view.pair.replaceChildren(el("p", { class: "quiet" }, "Nothing is left here. Choose other pairs above, or take what is decided along."));
@@ -53,20 +53,29 @@ function showPair() {
 /** Goes by so many pairs. */
 function step(by) {
   current.at = Math.max(0, Math.min(current.queue.length - 1, current.at + by));
-  view.say("");
   showPair();
   if (pairAt() && !isAtBeginning()) bringIntoView();
 }
 
-/** Goes to a pair, by its number. If it is not gone through, all are. */
+/** Goes on or back, and says where there is no other pair. */
+function move(by) {
+  const before = current.at;
+  step(by);
+  view.say(current.at !== before || !pairAt() ? "" : by > 0 ? theLast() : "This is the first one.");
+}
+
+/** Goes to a pair, by its number. If it is not one of those that are gone through, it is shown beside them; what to say of that. */
 function goTo(number) {
-  if (!current.queue.includes(number)) choosePairs();
-  if (!current.queue.includes(number)) wantAll();
+  if (!current.queue.includes(number)) choosePairs(number);
+  const beside = !current.queue.includes(number);
+  if (beside) current.queue.splice(current.at, 0, number);
   step(current.queue.indexOf(number) - current.at);
+  return beside ? " It is shown beside the pairs that you have chosen." : "";
 }
 
 /** Takes the pairs that are wanted now. The one of this number is looked at, if it is among them. */
 function choosePairs(first) {
+  view.say("");
   const left = onlyDoubtful();
   current.queue = chosenPairs(left);
   current.at = Math.max(0, current.queue.indexOf(first));
@@ -81,17 +90,24 @@ const outcome = (pair) => `${VERDICTS[store.verdict(pair)] || "Undecided"}: ${ke
 
 function decide(verdict) {
   const pair = pairAt();
-  store.decide([pair.number], verdict, pair.number);
-  if (current.at + 1 < current.queue.length) step(1);
-  else showPair();
-  view.say(outcome(pair));
+  const stood = store.decide([pair.number], verdict, pair.number) ? "" : "That stood already. ";
+  const isLast = current.at + 1 === current.queue.length;
+  step(1);
+  view.say(stood + outcome(pair) + (isLast ? ` ${theLast()}` : ""));
+}
+
+/** What is said at the last pair, and what is next. */
+function theLast() {
+  const left = current.queue.filter((number) => isOpen(pairs[number])).length;
+  return `That was the last of ${grouped(current.queue.length)}. ${left > 0 ? `${grouped(left)} skipped ${left === 1 ? "is" : "are"} left: go back.` : "Download them, or choose others above."}`;
 }
 
 /** Forgets what is decided here about the pair that is looked at. */
 function forget() {
   const pair = pairAt();
-  if (!pair || !store.made.has(pair.number)) return view.say("Nothing has been decided here about this pair.");
-  store.decide([pair.number], null, pair.number);
+  if (!store.decide([pair.number], null, pair.number)) {
+    return view.say(pair.was === null ? "Nothing has been decided here about this pair." : "Judged before: press another answer to change it.");
+  }
   showPair();
   view.say(outcome(pair));
 }
@@ -101,15 +117,34 @@ function takeBack() {
   const undone = store.undo();
   if (!undone) return view.say("Nothing is left to take back of what was decided since the page was opened.");
   const { verdict, before, from } = undone;
-  if (before.length === 1) {
-    goTo(before[0][0]);
-    view.say(`Taken back. ${outcome(pairAt())}`);
+  if (before.length === 0) {
+    showPair();
+    view.say("Nothing is taken back: it has been decided otherwise in another tab since.");
+  } else if (before.length === 1) {
+    const where = goTo(before[0][0]);
+    view.say(`Taken back. ${outcome(pairAt())}${where}`);
   } else {
     choosePairs(from);
-    view.bar.scrollIntoView({ block: "nearest", behavior: "instant" });
+    step(0);
     view.say(`Taken back: ${VERDICTS[verdict]} of ${plural(before.length, "pair")}, which are undecided again.`);
   }
 }
+
+/** Where the pointer came down last, and whether there was another button at that place the time before. */
+const pointer = {};
+document.addEventListener("pointerdown", ({ clientX: x, clientY: y, target }) => {
+  const button = target.closest("button");
+  Object.assign(pointer, { other: Math.hypot(x - pointer.x, y - pointer.y) < 12 && button !== pointer.button, x, y, button });
+}, true);
+
+/** What a click on a button does that decides, forgets or takes back. */
+const clicked = (act) => ({ detail, currentTarget }) => {
+  // Enter and Space have no pointer. A pointer leaves no button behind that they would press again, at another pair.
+  if (detail > 0) currentTarget.blur();
+  if (detail > 1) view.say("Nothing has been decided: the second click of a double one counts for nothing.");
+  else if (detail > 0 && pointer.other) view.say("Nothing has been decided: another button has come under the pointer. Press again.");
+  else act();
+};
 
 /** Keys act wherever nothing is typed or chosen, each as often as it is pressed: one that is held decides once. */
 function onKey(event) {
@@ -122,28 +157,33 @@ function onKey(event) {
   const isHeld = event.repeat && (KEYS[key] || "cx?".includes(key) || (key === "Enter" && target.closest("#review button")));
   if (isHeld) event.preventDefault();
   else if (KEYS[key]) ifSeen(() => decide(KEYS[key]));
-  else if (key === "c" || moves[key]) ifInView(() => (key === "c" ? forget() : step(moves[key])));
+  else if (key === "c") ifSeen(forget);
+  else if (moves[key]) ifInView(() => move(moves[key]));
   else if (key === "x") takeBack();
-  else if (key === "?") view.help.open = !view.help.open;
-  else return;
+  else if (key === "?") {
+    view.help.open = !view.help.open;
+    if (view.help.open) view.help.scrollIntoView({ block: "nearest", behavior: "instant" });
+  } else return;
   event.preventDefault();
 }
 
 /** Answers, what is decided so far, and where it goes. They stay in view. */
 function answerBar() {
-  const button = (text, key, act, attributes) => el("button", { type: "button", click: act, "aria-keyshortcuts": key, ...attributes },
+  const button = (text, key, click, attributes) => el("button", { type: "button", click, "aria-keyshortcuts": key, ...attributes },
     text, el("kbd", { "aria-hidden": "true" }, key));
   const answers = Object.entries(KEYS).map(([key, verdict]) =>
-    button(VERDICTS[verdict], key, () => ifSeen(() => decide(verdict)), { class: `answer ${verdict}`, "data-verdict": verdict, "aria-pressed": "false" }));
-  const back = button("Previous", "k", () => step(-1), { class: "plain" });
-  const next = button("Next", "j", () => step(1), { class: "plain" });
-  view.undo = button("Take back", "x", takeBack, { class: "plain", id: "take-back" });
+    button(VERDICTS[verdict], key, clicked(() => ifSeen(() => decide(verdict))), { class: `answer ${verdict}`, "data-verdict": verdict, "aria-pressed": "false" }));
+  const back = button("Previous", "k", () => ifInView(() => move(-1)), { class: "plain" });
+  const next = button("Next", "j", () => ifInView(() => move(1)), { class: "plain" });
+  view.undo = button("Take back", "x", clicked(takeBack), { class: "plain", id: "take-back" });
   view.buttons = [...answers, back, next];
   const said = told({ class: "said" });
-  view.say = (text) => { said.textContent = text; };
+  view.say = (text) => { said.textContent = said.title = text; };
   view.bar = el("div", { class: "bar-of-answers" },
-    el("div", { class: "answers" }, ...answers, el("span", { class: "moves" }, back, next, view.undo)),
-    el("div", { class: "answers" }, savedLine(), said, el("span", { class: "moves" }, ...exportTools())));
+    el("div", { class: "answers" }, ...answers), el("div", { class: "moves" }, back, next, view.undo),
+    savedLine(), said, el("div", { class: "moves" }, ...exportTools()));
+  // It has one place in the window, as long as what it is about is there.
+  new IntersectionObserver(([{ isIntersecting }]) => view.bar.classList.toggle("away", !isIntersecting)).observe(document.getElementById("review"));
   return view.bar;
 }
 

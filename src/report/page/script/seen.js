@@ -6,8 +6,8 @@ const LOOK = 300;
 /** The style leaves no more than this above a pair that is brought into view. */
 const MARGIN = 12;
 
-/** Since when the pair has been in view; null while it is not. */
-const seen = { since: null };
+/** Since when the pair has been in view, null while it is not; and whether it has been seen since it came. */
+const seen = { since: null, once: false };
 
 /** Where both records are, above what they are in view, and whether the window has room for them: from where they begin once the pair is brought into view, down to the buttons. */
 function measured() {
@@ -31,8 +31,9 @@ function isAtBeginning() {
 
 /** Takes note of whether the pair is in view now. */
 function look() {
-  if (pairAt() === undefined || !isInView()) seen.since = null;
-  else if (seen.since === null) seen.since = performance.now();
+  const now = performance.now();
+  if (seen.since !== null && now - seen.since >= LOOK) seen.once = true;
+  seen.since = pairAt() === undefined || !isInView() ? null : seen.since ?? now;
 }
 
 /** Brings the pair into view, at once, so that no key comes while it moves. */
@@ -58,6 +59,13 @@ const ifSeen = (act) => ifInView(() => {
   if (performance.now() - seen.since >= LOOK) act();
   else view.say("Nothing has been decided: the pair has only just come into view. Press again.");
 });
+
+/** The same for buttons below the pair: it may be out of view again, or there may be none. */
+function ifSeenOnce(act) {
+  look();
+  if (seen.once || pairAt() === undefined) act();
+  else ifSeen(act);
+}
 
 window.addEventListener("scroll", look, { passive: true });
 window.addEventListener("resize", look);

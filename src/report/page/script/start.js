@@ -2,7 +2,7 @@
 
 function start() {
   pairs.forEach((pair, number) => { pair.number = number; });
-  store.load();
+  store.save();
   const slide = document.getElementById("threshold");
   const slider = thresholdTool();
   // Who looks at entities chooses no threshold.
@@ -11,7 +11,8 @@ function start() {
   if (pairs.length === 0) return;
   const sampled = pairs.length < report.total;
   const lookAt = (pair, group) => {
-    wantAll(pair?.number, group ? nameOfGroup(group) : "all");
+    if (group) wantAll(nameOfGroup(group));
+    view.say(pair ? goTo(pair.number) : "");
     bringIntoView();
   };
   document.getElementById("review-body").append(
@@ -19,10 +20,17 @@ function start() {
       ? `Here are ${sampled ? "" : "all "}${plural(pairs.length, "pair")} that alone hold${pairs.length === 1 ? "s" : ""} an entity together${report.holding > pairs.length ? `, of ${grouped(report.holding)}` : ""}: those first that are expected to make the most wrong pairs of records.`
       : sampled
       ? `Here are ${plural(pairs.length, "pair")} of ${grouped(report.total)}, as many of each band of ${report.measure} as there can be.`
-      : `Here are all ${plural(pairs.length, "pair")}.`),
+      : pairs.length === 1 ? "Here is the only pair." : `Here are all ${plural(pairs.length, "pair")}.`),
     ...pairTool(), manyTool(), ...graphTool(lookAt));
   document.getElementById("review").hidden = false;
   choosePairs();
+  // What is decided in another tab is seen in this one, too.
+  window.addEventListener("storage", ({ key }) => {
+    if (key !== STORED && key !== null) return;
+    store.read();
+    store.told();
+    showPair();
+  });
 }
 
 start();
