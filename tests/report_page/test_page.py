@@ -447,7 +447,7 @@ class Page(PageTest):
         self.press("y", "n", "k")
         # The buttons are at the bottom of the window: it is as high as the pair and they need.
         height = self.driver.execute_script("const of = (css) => document.querySelector(css).getBoundingClientRect(); return of('#pair').bottom - of('#review-title').top + of('.bar-of-answers').height")
-        self.size(1280, int(height) + 24)
+        self.size(1280, int(height) + 4)
         self.shot("deciding", "#review-title")
         self.size(400)
         self.scheme("dark")
