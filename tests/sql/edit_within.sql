@@ -159,7 +159,6 @@ REVOKE EXECUTE ON FUNCTION bloom_sim_at_least(bloom, bloom, float8) FROM PUBLIC;
 EXECUTE near('Elisabeth Petrovic');
 EXECUTE alike('Elisabeth Petrovic');
 SET ROLE edits_reader;
-EXPLAIN (COSTS off) EXECUTE near('Elisabeth Petrovic');
 EXECUTE near('Elisabeth Petrovic');
 EXECUTE alike('Elisabeth Petrovic');
 SELECT count(*) FROM plain WHERE ident_edit_within(name, 'Elisabeth Petrovic', 1);
