@@ -183,7 +183,7 @@ function answerBar() {
     el("div", { class: "answers" }, ...answers), el("div", { class: "moves" }, back, next, view.undo),
     savedLine(), said, el("div", { class: "moves" }, ...exportTools()));
   // It has one place in the window, as long as what it is about is there.
-  new IntersectionObserver(([{ isIntersecting }]) => view.bar.classList.toggle("away", !isIntersecting)).observe(document.getElementById("review"));
+  view.review = document.getElementById("review");
   return view.bar;
 }
 

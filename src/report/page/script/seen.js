@@ -29,8 +29,10 @@ function isAtBeginning() {
   return top >= -1 && (bottom <= floor + 1 || top <= begin);
 }
 
-/** Takes note of whether the pair is in view now. */
+/** Takes note of whether the pair is in view now. The buttons are there while the part that decides is. */
 function look() {
+  const { top, bottom } = view.review.getBoundingClientRect();
+  view.bar.classList.toggle("away", bottom < 0 || top > window.innerHeight);
   const now = performance.now();
   if (seen.since !== null && now - seen.since >= LOOK) seen.once = true;
   seen.since = pairAt() === undefined || !isInView() ? null : seen.since ?? now;
