@@ -34,7 +34,7 @@ page two_halves "SELECT bloom_report_pairs('halves', 'odd', 'key')"
 
 # The browser is given a home of its own. It is run as the server's user, who is not root.
 AS_SERVER_DIR=$dir as_server env HOME="$dir" TMPDIR="$dir" PYTHONDONTWRITEBYTECODE=1 \
-    timeout 600 /usr/bin/python3 -m unittest -q test_page test_meant test_clicks || failed=1
+    timeout 900 /usr/bin/python3 -m unittest -q test_page test_meant test_clicks || failed=1
 [[ -z ${REPORT_SHOTS:-} ]] || cp "$dir"/shots/*.png "$REPORT_SHOTS"
 [[ -z ${failed:-} ]] || die 'the page is not as it should be (see above)'
 
