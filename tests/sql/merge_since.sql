@@ -26,6 +26,17 @@ UPDATE person SET city = 'Ulm' WHERE id = 3;
 SELECT bloom_unmerge(2, 'merges');
 ALTER TABLE person DISABLE TRIGGER z;
 UPDATE person SET changes = 0, city = 'Kiel' WHERE id = 3;
+-- a trigger that keeps the record out, as a guard may, and how it is let in
+CREATE FUNCTION keep_out() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+CREATE TRIGGER keep_out BEFORE INSERT ON person FOR EACH ROW EXECUTE FUNCTION keep_out();
+SELECT bloom_unmerge(2, 'merges');
+BEGIN;
+ALTER TABLE person DISABLE TRIGGER keep_out;
+SELECT bloom_unmerge(2, 'merges');
+SELECT id, name, city FROM person ORDER BY id;
+ROLLBACK;
+DROP TRIGGER keep_out ON person;
+DROP FUNCTION keep_out();
 -- a table of merges that has no such index
 DO $$ BEGIN EXECUTE (SELECT format('DROP INDEX %s', indexrelid::regclass) FROM pg_index WHERE indrelid = 'merges'::regclass AND indpred IS NOT NULL); END $$;
 SELECT bloom_unmerge(2, 'merges');

@@ -13,7 +13,8 @@ pub fn threshold() -> f64 {
     THRESHOLD.get()
 }
 
-/// Refuses a threshold that is not between 0 and 1, and says what was perhaps meant, which the server's own check does not. The server frees nothing of what it is told.
+/// Refuses a threshold that is not between 0 and 1, and says what was perhaps meant, which the server's own check of a
+/// range does not. What the server is told lives as long as what it says of errors.
 #[entry]
 unsafe extern "C-unwind" fn check_threshold(
     value: *mut f64,

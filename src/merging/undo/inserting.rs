@@ -120,8 +120,11 @@ impl Undo<'_> {
     fn refuse_kept_out(&self, table: &RowTable) -> ! {
         self.refuse(
             &format!("Rows of table \"{}\" could not be inserted.", table.name),
-            "A trigger or a rule keeps them out. A guard may: ALTER TABLE … DISABLE TRIGGER, before it in the same transaction, lets \
-             them in.",
+            &format!(
+                "A trigger or a rule keeps them out, as that of a guard does. ALTER TABLE \"{}\" DISABLE TRIGGER with its \
+                 name, before this in the same transaction, lets them in.",
+                table.name
+            ),
         )
     }
 

@@ -1,4 +1,4 @@
-//! Rows that have all bits of a signature, by the values of one chunk.
+//! Rows that have all bits of a signature, by the values of their chunks.
 
 use super::Search;
 use crate::costs::SEARCH;

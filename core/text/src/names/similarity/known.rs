@@ -1,9 +1,9 @@
 //! What is known of words of names, by their normal form: legal forms, business words, titles, particles, numbers,
 //! generations, and full names of short ones.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::names::forms::full_names;
 
@@ -112,33 +112,8 @@ fn lines(list: &'static str) -> impl Iterator<Item = &'static str> {
     list.lines().skip(1)
 }
 
-/// FNV-1a: quick for short words, and all keys are those of the lists.
-struct WordHasher(u64);
-
-impl Default for WordHasher {
-    fn default() -> WordHasher {
-        WordHasher(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hasher for WordHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    fn write_usize(&mut self, _length: usize) {}
-}
-
-type ByWord = BuildHasherDefault<WordHasher>;
-
-static KNOWN: LazyLock<HashMap<&'static [u8], Known, ByWord>> = LazyLock::new(|| {
-    let mut known: HashMap<&'static [u8], Known, ByWord> = HashMap::default();
+static KNOWN: LazyLock<FxHashMap<&'static [u8], Known>> = LazyLock::new(|| {
+    let mut known: FxHashMap<&'static [u8], Known> = FxHashMap::default();
     let mut of = |word: &'static str, set: &dyn Fn(&mut Known)| {
         set(known.entry(word.as_bytes()).or_default());
     };
@@ -173,7 +148,7 @@ static KNOWN: LazyLock<HashMap<&'static [u8], Known, ByWord>> = LazyLock::new(||
     known
 });
 
-static FORMS: LazyLock<HashSet<&'static [u8]>> =
+static FORMS: LazyLock<FxHashSet<&'static [u8]>> =
     LazyLock::new(|| lines(LEGAL_FORMS).map(str::as_bytes).collect());
 
 pub(super) fn known(word: &[u8]) -> Known {
@@ -193,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_lists_are_in_normal_form_and_have_each_word_once() {
-        let mut seen = HashSet::new();
+        let mut seen = FxHashSet::default();
         for form in lines(LEGAL_FORMS) {
             assert!(seen.insert(form), "{form}");
             assert_eq!(
