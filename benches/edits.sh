@@ -67,6 +67,6 @@ for k in 1 2; do
     echo "| $k | $(sql -c "
         SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY n), percentile_disc(0.5) WITHIN GROUP (ORDER BY within) FROM asked AS a,
             LATERAL (SELECT count(*) AS n, count(*) FILTER (WHERE ident_edit_within(p.name, a.name, $k)) AS within FROM person AS p
-                WHERE p.sig % bloom_query(bloom_signature(a.name), bloom_edit_bound(a.name, $k))) AS found" | sed 's/|/ | /g') |"
+                WHERE p.sig % bloom_query_edit(bloom_signature(a.name), bloom_edit_bound(a.name, $k), a.name, $k)) AS found" | sed 's/|/ | /g') |"
 done
 dropdb bench

@@ -973,6 +973,10 @@ CREATE FUNCTION bloom_query_of_dice(bloom, float8) RETURNS bloom_query
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_query_of_dice_wrapper';
 COMMENT ON FUNCTION bloom_query_of_dice(bloom, float8) IS
     'what comparisons of bloom_dice(...) search, and a little more; made by the planner';
+CREATE FUNCTION bloom_query_edit(bloom, float8, text, integer) RETURNS bloom_query
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_query_edit_wrapper';
+COMMENT ON FUNCTION bloom_query_edit(bloom, float8, text, integer) IS
+    'query for what bloom_edit_possible finds, for the planner';
 CREATE FUNCTION bloom_matches(bloom, bloom_query) RETURNS boolean
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_matches_wrapper';
 COMMENT ON FUNCTION bloom_matches(bloom, bloom_query) IS
@@ -1018,6 +1022,14 @@ CREATE FUNCTION bloom_sim_at_least(a bloom, b bloom, threshold float8) RETURNS b
     IMMUTABLE STRICT PARALLEL SAFE SUPPORT bloom_sim_at_least_support LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_sim_at_least_wrapper';
 COMMENT ON FUNCTION bloom_sim_at_least(bloom, bloom, float8) IS
     'bloom_sim(a, b) >= threshold, as an index answers it';
+CREATE FUNCTION bloom_edit_possible_support(internal) RETURNS internal
+    IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_edit_possible_support_wrapper';
+COMMENT ON FUNCTION bloom_edit_possible_support(internal) IS
+    'planner support of bloom_edit_possible';
+CREATE FUNCTION bloom_edit_possible(a bloom, b bloom, bound float8, text text, k integer) RETURNS boolean
+    IMMUTABLE STRICT PARALLEL SAFE COST 200 SUPPORT bloom_edit_possible_support LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_edit_possible_wrapper';
+COMMENT ON FUNCTION bloom_edit_possible(bloom, bloom, float8, text, integer) IS
+    'whether a may be the signature of what is within k edits of text, of which b is the signature and bound the least similarity, as an index answers it';
 CREATE FUNCTION bloom_dice_above(a bloom, b bloom, threshold float8) RETURNS boolean
     IMMUTABLE STRICT PARALLEL SAFE SUPPORT bloom_dice_support LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_dice_above_wrapper';
 COMMENT ON FUNCTION bloom_dice_above(bloom, bloom, float8) IS

@@ -53,6 +53,8 @@ SELECT change('INSERT INTO person (id, name) SELECT nextval(''ids''), some_name(
 END;
 SQL
 
+# What pgbench has written: why a client has ended is above all the rest.
+said() { grep -h 'ERROR\|error' "$SCRATCH/guard/pgbench.log" | head -n 5; tail -n 12 "$SCRATCH/guard/pgbench.log"; }
 # run INDEX DEFINITION-OF-THE-TRIGGER
 run() {
     local pairs
@@ -62,11 +64,11 @@ run() {
         $2 FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.7', 'reject')" >/dev/null 2>&1
     # with tries, for what serialization makes of a COMMIT
     PGOPTIONS='-c client_min_messages=error' pgbench -n -c 8 -j 2 -f "$SCRATCH/guard/changes.sql" -T "$seconds" \
-        --max-tries=1000 postgres >"$SCRATCH/guard/pgbench.log" 2>&1 || die "$1: $(tail -n 20 "$SCRATCH/guard/pgbench.log")"
+        --max-tries=1000 postgres >"$SCRATCH/guard/pgbench.log" 2>&1 || die "$1: $(said)"
     pairs=$(sql -c 'SELECT count(*) FROM person AS a JOIN person AS b ON a.id < b.id AND bloom_sim(a.sig, b.sig) >= 0.7')
     [[ $pairs == 0 ]] || die "$1: $pairs pairs of similar rows got past the guard"
     [[ $(sql -c "SELECT count(*) > 20 AND count(*) FILTER (WHERE outcome = 'refused') > 20 FROM outcome") == t ]] ||
-        die "$1: too little happened: $(sql -c 'SELECT outcome, count(*) FROM outcome GROUP BY 1'; tail -n 20 "$SCRATCH/guard/pgbench.log")"
+        die "$1: too little happened: $(sql -c 'SELECT outcome, count(*) FROM outcome GROUP BY 1'; said)"
     say "$3: $(sql -c "SELECT string_agg(n || ' ' || outcome, ', ' ORDER BY outcome) FROM (SELECT outcome, count(*) AS n FROM outcome GROUP BY 1) AS o")"
 }
 after='CREATE TRIGGER guard AFTER INSERT OR UPDATE ON person'
@@ -103,13 +105,13 @@ run_within() {
         $1;
         $2 FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.7', 'reject', 'within', 'tenant')" >/dev/null 2>&1
     PGOPTIONS='-c client_min_messages=error' pgbench -n -c 8 -j 2 -f "$SCRATCH/guard/tenants.sql" -T "$seconds" \
-        --max-tries=1000 postgres >"$log" 2>&1 || die "$1: $(tail -n 20 "$log")"
+        --max-tries=1000 postgres >"$log" 2>&1 || die "$1: $(said)"
     pairs=$(sql -c 'SELECT count(*) FROM person AS a JOIN person AS b ON a.id < b.id AND a.tenant = b.tenant AND bloom_sim(a.sig, b.sig) >= 0.7')
     [[ $pairs == 0 ]] || die "$1: $pairs pairs of similar rows of one tenant got past the guard"
     pairs=$(sql -c 'SELECT count(*) FROM person AS a JOIN person AS b ON a.id < b.id AND bloom_sim(a.sig, b.sig) >= 0.7')
     ((pairs > 20)) || die "$1: no more than $pairs pairs of two tenants"
     [[ $(sql -c "SELECT count(*) > 20 AND count(*) FILTER (WHERE outcome = 'refused') > 20 FROM outcome") == t ]] ||
-        die "$1: too little happened: $(sql -c 'SELECT outcome, count(*) FROM outcome GROUP BY 1'; tail -n 20 "$log")"
+        die "$1: too little happened: $(sql -c 'SELECT outcome, count(*) FROM outcome GROUP BY 1'; said)"
     say "within tenants, $3: $(sql -c "SELECT string_agg(n || ' ' || outcome, ', ' ORDER BY outcome) FROM (SELECT outcome, count(*) AS n FROM outcome GROUP BY 1) AS o")"
 }
 run_within 'CREATE INDEX ON person USING sigfile (sig) WITH (tail_limit = 64)' "$after" sigfile
@@ -156,11 +158,11 @@ run_tokens() {
         $1;
         $2 FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.7', 'reject', 'verify', 'tokens')" >/dev/null 2>&1
     PGOPTIONS='-c client_min_messages=error' pgbench -n -c 8 -j 2 -f "$SCRATCH/guard/tokens.sql" -T "$seconds" \
-        --max-tries=1000 postgres >"$log" 2>&1 || die "$1: $(tail -n 20 "$log")"
+        --max-tries=1000 postgres >"$log" 2>&1 || die "$1: $(said)"
     pairs=$(sql -c 'SELECT count(*) FROM person AS a JOIN person AS b ON a.id < b.id AND ident_token_sim(a.tokens, b.tokens) >= 0.7')
     [[ $pairs == 0 ]] || die "$1: $pairs pairs of similar tokens got past the guard"
     [[ $(sql -c "SELECT count(*) > 20 AND count(*) FILTER (WHERE outcome = 'refused') > 20 FROM outcome") == t ]] ||
-        die "$1: too little happened: $(sql -c 'SELECT outcome, count(*) FROM outcome GROUP BY 1'; tail -n 20 "$log")"
+        die "$1: too little happened: $(sql -c 'SELECT outcome, count(*) FROM outcome GROUP BY 1'; said)"
     say "by tokens, $3: $(sql -c "SELECT string_agg(n || ' ' || outcome, ', ' ORDER BY outcome) FROM (SELECT outcome, count(*) AS n FROM outcome GROUP BY 1) AS o")"
 }
 run_tokens 'CREATE INDEX ON person USING sigfile (sig) WITH (tail_limit = 64)' "$after" sigfile
@@ -182,7 +184,7 @@ move() {
     echo 'UPDATE person SET visits = visits + 1 WHERE id = 1' >"$SCRATCH/guard/visit.sql"
     echo "SELECT change('INSERT INTO person (id, name) VALUES (nextval(''ids'') + 10000, ''Erika Mustermann'')')" >"$SCRATCH/guard/enter.sql"
     PGOPTIONS='-c client_min_messages=error' pgbench -n -c 4 -j 2 -f "$SCRATCH/guard/visit.sql" -f "$SCRATCH/guard/enter.sql" \
-        -T "$seconds" postgres >"$log" 2>&1 || die "$1: $(tail -n 20 "$log")"
+        -T "$seconds" postgres >"$log" 2>&1 || die "$1: $(said)"
     rows=$(sql -c "SELECT count(*) FROM person WHERE name = 'Erika Mustermann'")
     [[ $rows == 1 ]] || die "$1: $((rows - 1)) rows got past the guard while the row that they are similar to was updated"
     say "$2: no row got past one that is updated, in $(sql -c 'SELECT visits FROM person WHERE id = 1') updates"

@@ -134,10 +134,22 @@ fn query_bytes() {
     fuzz("query_bytes", true, &seeds, |bytes| {
         let (signature, threshold) = bytes.split_at(bytes.len() - bytes.len().min(8));
         let [_, signature] = mended(signature);
-        let bytes = [&signature, threshold].concat();
+        // Some are of a text.
+        let edited: &[u8] = match threshold.first() {
+            Some(n) if n % 3 == 1 => &[n % 40, b'a' + n % 26, b'1'],
+            _ => &[],
+        };
+        let bytes = [&signature, edited, threshold].concat();
         let view = message(QueryView::untrusted(&bytes))?;
-        assert!(QueryView::stored(&bytes).is_some_and(|stored| stored.threshold == view.threshold));
-        Ok(format!("reachable: {}", view.threshold <= 1.0))
+        let stored = QueryView::stored(&bytes).expect("a query");
+        assert!(stored.threshold == view.threshold && stored.edited == view.edited);
+        let itself = view.is_matched_by(&view.signature, 0.0);
+        itself.expect("of one shape, and short");
+        Ok(format!(
+            "reachable: {}, of a text: {}",
+            view.threshold <= 1.0,
+            view.edited.is_some()
+        ))
     });
 }
 

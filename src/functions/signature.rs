@@ -3,8 +3,8 @@
 use base::error::shortened;
 use base::Result;
 use pgrx::{pg_sys, AnyNumeric, PgSqlErrorCode};
-use signature::filter::{contains_text, contains_token, Builder, Shape};
-use signature::similarity::edit_bound;
+use signature::filter::{contains_text, contains_token, Builder, Edited, QueryView, Shape};
+use signature::similarity::{at_least, edit_bound};
 use text::check_edits;
 use text::ngram::Gaps;
 
@@ -15,7 +15,7 @@ use pg::error::{raise, sql_error, OrRaise};
 use pg::values::text::Text;
 use pg::values::varlena::{aggregate_state, NewValue};
 use pg::{check_for_interrupts, entry};
-use types::{Bloom, NewBloom, Tokens};
+use types::{Bloom, NewBloom, NewQuery, Tokens};
 
 // Text to signatures.
 
@@ -71,6 +71,48 @@ fn bloom_edit_bound(text: Text<'_>, k: i32, ngram: i32, max_chars: i32, fpr: f64
     let edits = check_edits(k.into()).or_raise();
     let shape = planned_shape(max_chars, ngram, fpr);
     edit_bound(text.as_str(), edits, shape, check_for_interrupts).or_raise()
+}
+
+/// Has the query for signatures of what is within `k` edits of a text, whose signature is `signature`, and `least` the bound.
+fn with_edits<T>(
+    signature: &Bloom<'_>,
+    least: f64,
+    text: &str,
+    k: i32,
+    run: impl FnOnce(&QueryView<'_>) -> T,
+) -> T {
+    let edits = check_edits(k.into()).or_raise();
+    let signature = signature.view();
+    signature.shape().check_of_ngrams().or_raise();
+    let threshold = at_least(least, 0.0);
+    let normal = text::normalize(text, false, check_for_interrupts).or_raise();
+    // Without a bound signatures need not have anything in common, and above all similarities there is nothing.
+    let edited = (0.0..=1.0).contains(&threshold) && threshold > 0.0;
+    run(&QueryView {
+        signature,
+        threshold,
+        edited: edited.then(|| Edited::new(&normal, edits)).flatten(),
+    })
+}
+
+/// The planner's: what `ident_edit_within(…, text, k)` asks of signatures.
+#[entry]
+fn bloom_query_edit(signature: Bloom<'_>, least: f64, text: Text<'_>, k: i32) -> NewQuery {
+    with_edits(&signature, least, text.as_str(), k, |query| {
+        match &query.edited {
+            Some(edited) => NewQuery::of_edited(&query.signature, query.threshold, edited),
+            None => NewQuery::new(&query.signature, query.threshold),
+        }
+    })
+}
+
+/// What that query finds.
+#[entry]
+fn bloom_edit_possible(a: Bloom<'_>, b: Bloom<'_>, least: f64, text: Text<'_>, k: i32) -> bool {
+    let matched = with_edits(&b, least, text.as_str(), k, |query| {
+        query.is_matched_by(&a.view(), 0.0)
+    });
+    matched.or_raise()
 }
 
 /// Each field normalised and padded by itself, all in one signature; NULL fields are skipped.

@@ -95,9 +95,8 @@ fn bloom_sim_corrected(a: Bloom<'_>, b: Bloom<'_>, delta: f64) -> f64 {
 /// `bloom % bloom_query`
 #[entry]
 fn bloom_matches(signature: Bloom<'_>, query: BloomQuery<'_>) -> bool {
-    let query = query.view();
-    let counts = Popcounts::new(&signature.view(), &query.signature).or_raise();
-    counts.jaccard() >= query.threshold
+    let matched = query.view().is_matched_by(&signature.view(), 0.0);
+    matched.or_raise()
 }
 
 /// `bloom_query % bloom`
@@ -110,8 +109,8 @@ fn bloom_query_matches(query: BloomQuery<'_>, signature: Bloom<'_>) -> bool {
 #[entry]
 fn bloom_queries_match(a: BloomQuery<'_>, b: BloomQuery<'_>) -> bool {
     let (a, b) = (a.view(), b.view());
-    let counts = Popcounts::new(&a.signature, &b.signature).or_raise();
-    counts.jaccard() >= a.threshold.max(b.threshold)
+    a.is_matched_by(&b.signature, b.threshold).or_raise()
+        && b.is_matched_by(&a.signature, a.threshold).or_raise()
 }
 
 #[entry]

@@ -27,6 +27,10 @@ use types::{Bloom, NewBloom};
 /// Candidates fetched at a time.
 const BATCH: i64 = 100;
 
+/// Rows behind the wanted ones that an index has found beside them, for the least number that is wanted: some are as far as the
+/// last one as a rule, and a search for the next ones goes much further.
+const BESIDE: i64 = 14;
+
 /// `(rel regclass, key name, signature name, name_column name, text text, k integer, by_word boolean) RETURNS TABLE
 /// (key text, name text, similarity float8)`
 ///
@@ -183,8 +187,7 @@ impl NameList {
         let (rows, order, most) = (self.rows(), self.wanted_distance(), limit as usize + 1);
         let sql = sql!("{rows} ORDER BY {order} LIMIT {most}");
         let mut found: Vec<(f64, NamedRow)> = Vec::new();
-        // One more than is wanted, as a rule: a search for the next ones goes much further.
-        let cursor = read(sql, &[signature], many + 1);
+        let cursor = read(sql, &[signature], many + BESIDE);
         let mut output = RowOutput::new(&cursor);
         cursor.each_while(|row| {
             let Some((distance, row)) = output.row(row) else {

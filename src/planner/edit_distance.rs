@@ -1,5 +1,5 @@
 //! Gives `ident_edit_within(name, 'Erika', 1)` a condition on the signatures of the names beside it, by which an index finds
-//! all rows that can fulfil it: `bloom_sim_at_least(sig, bloom_signature('Erika'), bound)`.
+//! all rows that can fulfil it: `bloom_edit_possible(sig, bloom_signature('Erika'), bound, 'Erika', 1)`.
 //!
 //! The signatures are those of an index: an expression `bloom_signature(name)`, or a generated column of it. How similar
 //! they are at least says [`signature::similarity::edit_bound`]. The condition follows from the other one, which stays, so
@@ -74,17 +74,17 @@ impl Table<'_> {
             let (column, text) = sides.into_iter().find(|&(column, text)| {
                 self.is_of_this_table(column) && !self.depends_on_this_table(text)
             })?;
-            // It stands in three conditions from now on.
+            // It stands in several places from now on.
             if pg_sys::contain_volatile_functions(text) || pg_sys::contain_subplans(text) {
                 return None;
             }
             let signatures = self.signatures_of(column)?;
             let [ngram, chars, fpr, ..] = signatures.shape;
             let bound = function_in_schema_of(within.funcid, Purpose::EditBound, signatures.bloom)?;
-            let at_least =
-                function_in_schema_of(signatures.maker, Purpose::SimAtLeast, signatures.bloom)?;
+            let possible =
+                function_in_schema_of(signatures.maker, Purpose::EditPossible, signatures.bloom)?;
             // Who may call the one that is written may not have to call others.
-            if ![bound, signatures.maker, at_least]
+            if ![bound, signatures.maker, possible]
                 .into_iter()
                 .all(|function| may_execute(self.root, function))
             {
@@ -110,7 +110,8 @@ impl Table<'_> {
             for function in [within.funcid, signatures.maker, bound] {
                 pg_sys::record_plan_function_dependency(self.root, function);
             }
-            let implied = call(at_least, pg_sys::BOOLOID, &[signatures.node, asked, least]);
+            let args = [signatures.node, asked, least, copy(), args[2]];
+            let implied = call(possible, pg_sys::BOOLOID, &args);
             if self.is_parent {
                 (*implied.cast::<pg_sys::FuncExpr>()).location = OF_CHILDREN;
             }

@@ -23,6 +23,11 @@ fn bloom_sim_at_least_support(asked: Internal) -> Internal {
     support(asked, &[Purpose::SimAtLeast], Purpose::QueryAtLeast)
 }
 
+#[entry]
+fn bloom_edit_possible_support(asked: Internal) -> Internal {
+    support(asked, &[Purpose::EditPossible], Purpose::QueryEdit)
+}
+
 /// Rows that the index gives for Dice are checked again: its threshold has no exact counterpart.
 #[entry]
 fn bloom_dice_support(asked: Internal) -> Internal {
@@ -50,7 +55,7 @@ fn of_bits(constructor: Purpose) -> bool {
     )
 }
 
-/// `supported` have (bloom, bloom, float8), or the same of minhash_bits, which a function that somebody else has given
+/// `supported` have (bloom, bloom, float8), or the same of minhash_bits, and perhaps others that the query takes, too, which a function that somebody else has given
 /// this support need not have.
 fn support(asked: Internal, supported: &[Purpose], constructor: Purpose) -> Internal {
     let bloom = |of: pg_sys::Oid| {
@@ -146,7 +151,7 @@ unsafe fn condition(
     constructor: Purpose,
     bloom: pg_sys::Oid,
 ) -> Option<*mut Node> {
-    // SAFETY: the request is one of the planner; the clause is a call of (bloom, bloom, float8), and
+    // SAFETY: the request is one of the planner; the clause is a call of (bloom, bloom, float8, …), and
     // the column is one of the index.
     unsafe {
         let clause = cast::<pg_sys::FuncExpr>(asked.node, pg_sys::NodeTag::T_FuncExpr)?;
@@ -156,9 +161,9 @@ unsafe fn condition(
             1 => (args[1], args[0]),
             _ => return None,
         };
-        let threshold = args[2];
+        let (threshold, rest) = (args[2], &args[2..]);
         let constant = |node| pg_sys::is_pseudo_constant_for_index(asked.root, node, asked.index);
-        if !constant(other) || !constant(threshold) {
+        if !constant(other) || !rest.iter().all(|&arg| constant(arg)) {
             return None;
         }
         let bits = of_bits(constructor);
@@ -183,7 +188,10 @@ unsafe fn condition(
         if !ours {
             return None;
         }
-        let asked_for = fold(asked.root, call(constructor, query, &[other, threshold]));
+        let asked_for = fold(
+            asked.root,
+            call(constructor, query, &[&[other], rest].concat()),
+        );
         Some(operation(operator, column, asked_for))
     }
 }

@@ -60,6 +60,50 @@ BEGIN
 END $$;
 SELECT k, c.* FROM generate_series(0, 4) AS k, LATERAL compared('edits.person', k) AS c;
 
+-- The queries behind it: an index finds for each what the operator says of each row, which are fewer than are as similar, and all that are within the edits
+CREATE TABLE query AS SELECT id, name, k, bound, bloom_query_edit(bloom_signature(name), bound, name, k) AS query
+    FROM person, generate_series(1, 3) AS k, bloom_edit_bound(name, k) AS bound WHERE id % 131 = 0 AND name IS NOT NULL;
+SELECT DISTINCT ON (bound = 0, k) k, query FROM query ORDER BY bound = 0, k, id;
+CREATE VIEW found AS SELECT count(*), sum(p.id * q.k), count(*) FILTER (WHERE ident_edit_within(p.name, q.name, q.k)) AS within
+    FROM query AS q JOIN person AS p ON p.sig % q.query WHERE q.bound > 0;
+CREATE VIEW found_by_similarity AS SELECT count(*), sum(p.id * q.k), count(*) FILTER (WHERE ident_edit_within(p.name, q.name, q.k)) AS within
+    FROM query AS q JOIN person AS p ON p.sig % bloom_query(bloom_signature(q.name), q.bound) WHERE q.bound > 0;
+SET enable_seqscan = off;
+EXPLAIN (COSTS off) SELECT * FROM found;
+RESET enable_seqscan;
+TABLE found;
+TABLE found_by_similarity;
+SET enable_indexscan = off; SET enable_bitmapscan = off;
+TABLE found;
+SELECT count(*), sum(p.id * q.k) FROM query AS q JOIN person AS p ON bloom_edit_possible(p.sig, bloom_signature(q.name), q.bound, q.name, q.k) WHERE q.bound > 0;
+RESET enable_indexscan; RESET enable_bitmapscan;
+BEGIN;
+DROP INDEX person_sig;
+CREATE INDEX person_tree ON person USING gist (sig);
+SET LOCAL enable_seqscan = off;
+EXPLAIN (COSTS off) SELECT * FROM found;
+TABLE found;
+DROP INDEX person_tree;
+-- rows that have thresholds of their own
+CREATE INDEX person_own ON person USING sigfile (bloom_query(sig, 0.8));
+SELECT count(*), sum(p.id * q.k) FROM query AS q JOIN person AS p ON bloom_query(p.sig, 0.8) % q.query WHERE q.bound > 0;
+SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off;
+SELECT count(*), sum(p.id * q.k) FROM query AS q JOIN person AS p ON bloom_query(p.sig, 0.8) % q.query WHERE q.bound > 0;
+SELECT count(*), sum(p.id * q.k) FROM query AS q JOIN person AS p ON q.query % bloom_query(p.sig, 0.8) WHERE q.bound > 0;
+ROLLBACK;
+-- their text form; they are not stored in an index
+SELECT count(*) AS queries, count(*) FILTER (WHERE query::text::bloom_query::text = query::text) AS same FROM query;
+SELECT '0.5 (1,5,2):00 32 ab'::bloom_query;
+SELECT '0.5 (1,5,2):00 2 Ab'::bloom_query;
+SELECT '0.5 (1,5,2):00 2 '::bloom_query;
+SELECT '0.5 (1,5,0):00 2 ab'::bloom_query;
+SELECT bloom_query_edit(bloom_signature('Erika'), 0.5, 'Erika', 32);
+SELECT bloom_query_edit(bloom_signature_of_tokens('{a,b}'), 0.5, 'Erika', 2);
+SELECT bloom_query_edit('(1,5,2):00', 1.5, 'Erika', 2), bloom_query_edit('(1,5,2):00', 'NaN', 'Erika', 2), bloom_query_edit('(1,5,2):00', -1, 'Erika', 2), bloom_query_edit('(1,5,2):00', 0.5, '!', 2), bloom_query_edit('(1,5,2):00', 0.5, NULL, 2),
+    length(bloom_query_edit('(1,5,2):00', 0.5, repeat('x', 255), 2)::text) AS long, bloom_query_edit('(1,5,2):00', 0.5, repeat('x', 256), 2) AS longer;
+CREATE INDEX ON query USING sigfile (query);
+CREATE INDEX ON query USING gist (query);
+
 -- An expression index, and one of another shape
 CREATE TABLE plain AS SELECT id, name::varchar(60) AS name FROM person;
 CREATE INDEX plain_sig ON plain USING sigfile (bloom_signature(name, 2, 40));
@@ -145,7 +189,7 @@ SET enable_seqscan = off;
 SET plan_cache_mode = force_generic_plan;
 PREPARE near(text) AS SELECT count(*) FROM plain WHERE ident_edit_within(name, $1, 1);
 PREPARE alike(text) AS SELECT count(*) FROM plain WHERE bloom_sim(bloom_signature(name), bloom_signature($1)) >= 0.9;
-REVOKE EXECUTE ON FUNCTION bloom_query_at_least FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION bloom_query_at_least, bloom_query_edit FROM PUBLIC;
 EXPLAIN (COSTS off) EXECUTE near('Elisabeth Petrovic');
 SET ROLE edits_reader;
 SELECT count(*) FROM plain WHERE ident_edit_within(name, 'Elisabeth Petrovic', 1);
@@ -153,9 +197,9 @@ SELECT count(*) FROM plain WHERE bloom_sim(bloom_signature(name), bloom_signatur
 EXECUTE near('Elisabeth Petrovic');
 EXECUTE alike('Elisabeth Petrovic');
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION bloom_query_at_least TO PUBLIC;
+GRANT EXECUTE ON FUNCTION bloom_query_at_least, bloom_query_edit TO PUBLIC;
 REVOKE EXECUTE ON FUNCTION bloom_edit_bound FROM PUBLIC;
-REVOKE EXECUTE ON FUNCTION bloom_sim_at_least(bloom, bloom, float8) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION bloom_sim_at_least(bloom, bloom, float8), bloom_edit_possible FROM PUBLIC;
 EXECUTE near('Elisabeth Petrovic');
 EXECUTE alike('Elisabeth Petrovic');
 SET ROLE edits_reader;
@@ -170,7 +214,7 @@ RESET enable_seqscan;
 RESET plan_cache_mode;
 DROP INDEX plain_sig;
 GRANT EXECUTE ON FUNCTION bloom_edit_bound TO PUBLIC;
-GRANT EXECUTE ON FUNCTION bloom_sim_at_least(bloom, bloom, float8) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION bloom_sim_at_least(bloom, bloom, float8), bloom_edit_possible TO PUBLIC;
 REVOKE SELECT ON plain FROM edits_reader;
 REVOKE USAGE ON SCHEMA edits FROM edits_reader;
 DROP ROLE edits_reader;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use signature::filter::query::{parse_query_text, write_query_text};
 use signature::filter::typmod::{enforce, BLOOM};
 use signature::filter::{
-    parse_id, parse_text, typmod, write_text, Builder, QueryView, Shape, View, FULL,
+    parse_id, parse_text, typmod, write_text, Builder, Edited, QueryView, Shape, View, FULL,
 };
 use signature::similarity::{above, at_least, jaccard_of_dice};
 use std::ffi::{CStr, CString};
@@ -151,6 +151,12 @@ impl NewQuery {
     pub fn new(signature: &View<'_>, threshold: f64) -> NewQuery {
         NewQuery(build_query(signature.bytes(), threshold))
     }
+
+    /// The same for what is within some edits of a text, too. `signature` is of n-grams.
+    pub fn of_edited(signature: &View<'_>, threshold: f64, edited: &Edited<'_>) -> NewQuery {
+        let value = signature.bytes().iter().copied().chain(edited.bytes());
+        NewQuery(build_query(&value.collect::<Vec<u8>>(), threshold))
+    }
 }
 
 /// `(cstring) RETURNS bloom_query`
@@ -166,7 +172,7 @@ fn bloom_query_in(text: &CStr, fcinfo: pg_sys::FunctionCallInfo) -> Option<NewQu
 #[entry]
 fn bloom_query_out(query: BloomQuery<'_>) -> CString {
     let view = query.view();
-    let size = 84 + 2 * view.signature.bits().len();
+    let size = 84 + 2 * view.signature.bits().len() + Edited::LONGEST;
     output(size, |to| write_query_text(&view, to))
 }
 

@@ -51,6 +51,8 @@ base::named! {
         Signature = "bloom_signature",
         EditWithin = "ident_edit_within",
         EditBound = "bloom_edit_bound",
+        EditPossible = "bloom_edit_possible",
+        QueryEdit = "bloom_query_edit",
     }
 }
 
@@ -70,6 +72,8 @@ impl Purpose {
             BitsQuery | BitsQueryAbove | BitsQueryAtLeast => Some(&[S, FLOAT8OID]),
             Signature => Some(&[TEXTOID, INT4OID, INT4OID, FLOAT8OID, BOOLOID, BOOLOID]),
             EditWithin => Some(&[TEXTOID, TEXTOID, INT4OID]),
+            EditPossible => Some(&[S, S, FLOAT8OID, TEXTOID, INT4OID]),
+            QueryEdit => Some(&[S, FLOAT8OID, TEXTOID, INT4OID]),
             EditBound => Some(&[TEXTOID, INT4OID, INT4OID, INT4OID, FLOAT8OID]),
         }
     }

@@ -7,6 +7,6 @@ pub mod strategy;
 pub mod validate;
 
 pub use signature::{
-    has_thresholds, key_columns, mismatch, operators, queried_signature, signature_column,
-    RowSignature, SignatureType,
+    edits_in_index, has_thresholds, key_columns, mismatch, operators, queried_signature,
+    signature_column, RowSignature, SignatureType,
 };

@@ -3,12 +3,14 @@
 
 use super::strategy;
 use crate::page::SigfileIndex;
-use base::Error;
+use base::{Error, ErrorKind};
+use pg::error::OrRaise;
 use pg::ffi;
 use pg::tree::list::nodes;
 use pg::tree::node::{bare, cast, Node};
 use pgrx::pg_sys::{self, NodeTag};
 use sigfile::{Geometry, Meta, Query, RowBits, RowShape};
+use signature::similarity::Edits;
 use types::objects::{function, is_bits, is_bits_query, Purpose};
 use types::{Bloom, BloomQuery, MinhashBits, MinhashQuery};
 
@@ -28,6 +30,15 @@ pub struct RowSignature {
     pub words: Vec<u64>,
     /// One more than there are bits for the empty set of tokens.
     pub popcount: u32,
+}
+
+/// What a query asks for.
+pub struct AskedFor {
+    pub signature: RowSignature,
+    /// That of users.
+    pub threshold: f64,
+    /// What a text within some edits has besides.
+    pub edits: Option<Edits>,
 }
 
 impl SignatureType {
@@ -84,23 +95,33 @@ impl SignatureType {
         }
     }
 
-    /// A query of the type, with the threshold that it has for users.
+    /// A query of the type.
+    ///
+    /// Errors: out of memory.
     ///
     /// # Safety
     /// `value` is a `bloom_query`, or a `minhash_query`, and not NULL.
-    pub unsafe fn query(self, value: pg_sys::Datum) -> (RowSignature, f64) {
+    pub unsafe fn query(self, value: pg_sys::Datum) -> AskedFor {
         // SAFETY: the caller knows the type.
         unsafe {
             match self {
                 SignatureType::Filter => {
                     let query = BloomQuery::from_raw(value);
                     let query = query.view();
-                    (RowSignature::new(&query.signature.into()), query.threshold)
+                    AskedFor {
+                        signature: RowSignature::new(&query.signature.into()),
+                        threshold: query.threshold,
+                        edits: Edits::new(&query).or_raise(),
+                    }
                 }
                 SignatureType::Bits => {
                     let query = MinhashQuery::from_raw(value);
                     let query = query.view();
-                    (RowSignature::new(&query.sketch.into()), query.threshold)
+                    AskedFor {
+                        signature: RowSignature::new(&query.sketch.into()),
+                        threshold: query.threshold,
+                        edits: None,
+                    }
                 }
             }
         }
@@ -127,6 +148,16 @@ impl RowSignature {
             false => Query::new(geometry, &self.words, asked),
         }
     }
+}
+
+/// The error of a query of a text in an index of queries.
+pub fn edits_in_index() -> Error {
+    Error::new(
+        ErrorKind::NotSupported,
+        "query for what is within some edits of a text cannot be indexed",
+    )
+    .detail("An index keeps of a query its signature and its threshold.")
+    .hint("Index bloom_query(signature, threshold).")
 }
 
 /// The error of signatures of two shapes in one index.

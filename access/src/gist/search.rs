@@ -61,6 +61,23 @@ unsafe fn similar(fcinfo: pg_sys::FunctionCallInfo, asked: TreeKey<'_>) -> bool 
     unsafe { answer(fcinfo, asked, |key, asked| key.may_match(asked)) }
 }
 
+/// The same of a query. What it asks of n-grams is for the operator itself to see.
+///
+/// # Safety
+/// `fcinfo` is that of a call of consistent, whose second argument is a `bloom_query`.
+unsafe fn matches(fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    // SAFETY: as the caller has it; the fifth argument is the recheck flag.
+    unsafe {
+        let asked = BloomQuery::from_raw(arguments(fcinfo).0);
+        let found = similar(fcinfo, asked.view().into());
+        if asked.view().edited.is_some() {
+            let recheck = (*fcinfo).args.as_slice(5)[4].value;
+            *recheck.cast_mut_ptr::<bool>() = true;
+        }
+        found
+    }
+}
+
 /// Whether a row below the entry may be equal.
 ///
 /// # Safety
@@ -90,7 +107,7 @@ fn bloom_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     unsafe {
         let (query, strategy) = arguments(fcinfo);
         if strategy == MATCHES {
-            return similar(fcinfo, BloomQuery::from_raw(query).view().into());
+            return matches(fcinfo);
         }
         let query = Bloom::from_raw(query);
         let (view, asked) = (query.view(), query.view().into());
@@ -113,7 +130,7 @@ fn bloom_query_gist_consistent(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     unsafe {
         let (query, strategy) = arguments(fcinfo);
         match strategy {
-            query_ops::MATCH => similar(fcinfo, BloomQuery::from_raw(query).view().into()),
+            query_ops::MATCH => matches(fcinfo),
             query_ops::MATCHES_SIGNATURE => similar(fcinfo, Bloom::from_raw(query).view().into()),
             other => unknown(other),
         }

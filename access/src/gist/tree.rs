@@ -1,5 +1,6 @@
 //! How the tree grows: compress, union, penalty, picksplit, same, fetch.
 
+use crate::class::edits_in_index;
 use base::{Error, ErrorKind, Result};
 use pg::entry;
 use pg::error::{raise, OrRaise};
@@ -9,7 +10,7 @@ use pg::values::varlena::{build, NewValue, Varlena};
 use pgrx::pg_sys;
 use sigfile::gist::{inner_size, split, unite, united_size, TreeKey};
 use sigfile::RowShape;
-use signature::filter::{newer_version, KEYED};
+use signature::filter::{newer_version, QueryView, KEYED};
 use std::ffi::{CStr, CString};
 use types::corrupt;
 
@@ -295,6 +296,9 @@ impl IndexKey {
         // SAFETY: keys are varlenas.
         let stored = IndexKey(unsafe { Varlena::new(datum) });
         if TreeKey::stored(stored.0.bytes()).is_none() {
+            if QueryView::stored(stored.0.bytes()).is_some() {
+                raise(&edits_in_index());
+            }
             corrupt("bloom_gist_key", stored.0.bytes());
         }
         stored

@@ -165,8 +165,8 @@ unsafe fn clauses(meta: &Meta, path: &pg_sys::IndexPath) -> Vec<CostClause> {
                 // Without rows, the type is not known.
                 _ if meta.shape() == 0 => (USUAL, None),
                 (strategy::MATCHES | strategy::MATCH, Some(value)) => {
-                    let (signature, threshold) = kind.query(value);
-                    (threshold, known(signature))
+                    let asked = kind.query(value);
+                    (asked.threshold, known(asked.signature))
                 }
                 (strategy::MATCHES | strategy::MATCH, None) => (USUAL, None),
                 (strategy::SIMILAR | strategy::SIMILAR_COMMUTED | strategy::EQUAL, constant) => {

@@ -6,7 +6,7 @@ use crate::class::{strategy, RowSignature, SignatureType};
 use crate::page::SigfileIndex;
 use pgrx::pg_sys;
 use sigfile::{Meta, Part, Query, RowPage};
-use signature::similarity::Measure;
+use signature::similarity::{Edits, Measure};
 use types::settings;
 
 /// A threshold that everything reaches.
@@ -81,13 +81,17 @@ impl<'a> ScanKeys<'a> {
         }
     }
 
-    fn similar(&mut self, (signature, threshold): (RowSignature, f64)) {
+    fn similar(&mut self, signature: RowSignature, threshold: f64, edits: Option<Edits>) {
         if signature.tag != self.meta.shape() {
             self.other_shape = true;
             return;
         }
         let geometry = self.meta.geometry(Part::Signatures);
-        let query = signature.query(&geometry, threshold);
+        let mut query = signature.query(&geometry, threshold);
+        if let Some(edits) = edits {
+            query.restrict(edits.least_common, edits.most_others);
+            self.conditions.push(Condition::HasNgrams(edits));
+        }
         // Then more is asked for than what reaches the threshold.
         self.recheck |= geometry.measure != Measure::Jaccard && query.threshold() <= 0.0;
         self.conditions.push(Condition::Similar(query));
@@ -131,13 +135,16 @@ impl<'a> ScanKeys<'a> {
         unsafe {
             match key.sk_strategy {
                 strategy::SIMILAR | strategy::SIMILAR_COMMUTED => {
-                    self.similar((kind.signature(argument), settings::threshold()));
+                    self.similar(kind.signature(argument), settings::threshold(), None);
                 }
-                strategy::MATCHES | strategy::MATCH => self.similar(kind.query(argument)),
+                strategy::MATCHES | strategy::MATCH => {
+                    let asked = kind.query(argument);
+                    self.similar(asked.signature, asked.threshold, asked.edits);
+                }
                 strategy::MATCHES_SIGNATURE => {
                     // The rows' own thresholds count; those of sampled bits are kept as they are searched for.
                     self.recheck |= kind == SignatureType::Bits;
-                    self.similar((kind.signature(argument), LEAST));
+                    self.similar(kind.signature(argument), LEAST, None);
                 }
                 strategy::EQUAL => {
                     let signature = kind.signature(argument);
@@ -247,6 +254,8 @@ pub enum Condition {
     Covers(Vec<u64>),
     /// None but these bits.
     CoveredBy(Vec<u64>),
+    /// So many n-grams of a text.
+    HasNgrams(Edits),
 }
 
 /// What all keys of a scan ask of a row, but for the one that the search goes by.
@@ -297,6 +306,9 @@ impl RowConditions {
             }
             Condition::Covers(words) => within(words, row.words),
             Condition::CoveredBy(words) => within(row.words, words),
+            Condition::HasNgrams(edits) => {
+                edits.has_ngrams(|at| row.words[at / 64] >> (at % 64) & 1 == 1)
+            }
         })
     }
 }

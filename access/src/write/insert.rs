@@ -4,7 +4,7 @@
 use super::{maintain, seal, tail_rows, MergeLock};
 use crate::class::leading::leading_columns;
 use crate::class::options::SigfileOptions;
-use crate::class::{has_thresholds, leading, mismatch, SignatureType};
+use crate::class::{edits_in_index, has_thresholds, leading, mismatch, SignatureType};
 use crate::meta;
 use crate::page::{self, ExclusiveLock, PageGuard, PageKind, SigfileIndex, SigfileTable, META};
 use crate::read::is_used;
@@ -227,7 +227,13 @@ impl IndexRow {
                 };
             }
             let (signature, threshold) = match thresholds {
-                true => signatures.query(value),
+                true => {
+                    let asked = signatures.query(value);
+                    if asked.edits.is_some() {
+                        raise(&edits_in_index());
+                    }
+                    (asked.signature, asked.threshold)
+                }
                 false => (signatures.signature(value), 0.0),
             };
             let measure = RowShape::of_tag(signature.tag).measure();

@@ -102,7 +102,8 @@ impl<'a> TreeKey<'a> {
             if let Some(view) = View::stored(bytes) {
                 return Some(view.into());
             }
-            if let Some(query) = QueryView::stored(bytes) {
+            // One of a text is never stored in an index.
+            if let Some(query) = QueryView::stored(bytes).filter(|q| q.edited.is_none()) {
                 return Some(query.into());
             }
         }

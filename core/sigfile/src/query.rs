@@ -18,6 +18,8 @@ pub struct Query {
     limits: Vec<u32>,
     /// What [`Measure::bound`] says of them.
     bound: (f32, f32),
+    /// Common bits at least, and bits at most that only a row has, whatever its popcount.
+    within: (u32, u32),
     /// Least and greatest popcount that can reach the threshold; none where least > greatest.
     window: (u32, u32),
 }
@@ -32,6 +34,7 @@ impl Query {
             threshold,
             limits: vec![u32::MAX; geometry.bits as usize + 2],
             bound: (0.0, 0.0),
+            within: (0, u32::MAX),
             window: (1, 0),
         };
         query.raise(threshold);
@@ -51,6 +54,12 @@ impl Query {
         query
     }
 
+    /// Asks besides for so many common bits, and so few that only a row has.
+    pub fn restrict(&mut self, least_common: u32, most_others: u32) {
+        self.within = (least_common, most_others);
+        self.raise(self.threshold);
+    }
+
     /// Sets another threshold.
     pub fn raise(&mut self, threshold: f64) {
         self.threshold = threshold;
@@ -68,10 +77,17 @@ impl Query {
         let start = self.popcount.min(most);
         let least = LeastCommon::new(self.measure, threshold);
         // the greatest similarity that a popcount allows falls on both sides of the query's own
+        let (least_common, most_others) = self.within;
         let mut set = |popcount: u32| match least.bits(self.popcount, popcount) {
             Some(least) => {
-                self.limits[popcount as usize] = least;
-                true
+                let least = least
+                    .max(least_common)
+                    .max(popcount.saturating_sub(most_others));
+                let can = least <= self.popcount.min(popcount);
+                if can {
+                    self.limits[popcount as usize] = least;
+                }
+                can
             }
             None => false,
         };

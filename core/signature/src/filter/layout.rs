@@ -60,6 +60,13 @@ impl<'a> View<'a> {
     /// `None` when they are no signature of this format.
     #[inline]
     pub fn stored(bytes: &'a [u8]) -> Option<View<'a>> {
+        let (view, rest) = View::split(bytes)?;
+        rest.is_empty().then_some(view)
+    }
+
+    /// The same of bytes that begin with a signature, and those behind it.
+    #[inline]
+    pub fn split(bytes: &'a [u8]) -> Option<(View<'a>, &'a [u8])> {
         let header = match bytes.first() {
             Some(&VERSION) => HEADER,
             Some(&KEYED) => KEYED_HEADER,
@@ -68,9 +75,9 @@ impl<'a> View<'a> {
         if bytes.len() < header {
             return None;
         }
-        let view = View { bytes };
         let m = u32::from(bytes[1]) * u32::from(u16::from_le_bytes([bytes[2], bytes[3]]));
-        (bytes.len() - header == m.div_ceil(8) as usize).then_some(view)
+        let (bytes, rest) = bytes.split_at_checked(header + m.div_ceil(8) as usize)?;
+        Some((View { bytes }, rest))
     }
 
     /// A view of bytes from anywhere.

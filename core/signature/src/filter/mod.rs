@@ -24,7 +24,7 @@ pub use layout::{
     KEYED_HEADER,
 };
 pub(crate) use layout::{write_hex, TextForm};
-pub use query::QueryView;
+pub use query::{Edited, QueryView};
 pub use rates::{
     is_full, omissions, plan, plan_tokens, FilterPlan, Omissions, FPR_RANGE, FULL, MAX_CHARS,
 };

@@ -1,6 +1,7 @@
 //! A signature and the similarity that it is searched with.
 //!
-//! Bytes: those of the signature, then the threshold as a little-endian float8.
+//! Bytes: those of the signature, then the threshold as a little-endian float8. A query for what is within some edits of a
+//! text has the number of edits, one byte, and the normal form of the text between them.
 
 use base::memory::reserve;
 use std::fmt::Write;
@@ -9,6 +10,7 @@ use super::layout::LONGEST;
 use super::layout::{parse_text, write_text, View};
 use base::range::unit;
 use base::{Error, ErrorKind, Result};
+use text::MOST_EDITS;
 
 /// Bytes of the threshold.
 pub const THRESHOLD: usize = size_of::<f64>();
@@ -30,6 +32,40 @@ fn check_threshold(threshold: f64, is_threshold: fn(f64) -> bool) -> Result<()> 
     }
 }
 
+/// A text that rows have to be within some edits of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edited<'a> {
+    /// Its normal form, of letters and digits only.
+    pub text: &'a str,
+    /// So many edits at most.
+    pub edits: u8,
+}
+
+impl<'a> Edited<'a> {
+    /// Symbols of a text at most: longer ones are no names.
+    pub const LONGEST: usize = 255;
+
+    /// `None` if it is none.
+    pub fn new(text: &'a str, edits: u32) -> Option<Edited<'a>> {
+        let is_symbol = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let is_text = (1..=Self::LONGEST).contains(&text.len()) && text.bytes().all(is_symbol);
+        (is_text && edits <= MOST_EDITS).then_some(Edited {
+            text,
+            edits: edits as u8,
+        })
+    }
+
+    fn stored(bytes: &'a [u8]) -> Option<Edited<'a>> {
+        let (&edits, text) = bytes.split_first()?;
+        Edited::new(str::from_utf8(text).ok()?, edits.into())
+    }
+
+    /// What a query has between its signature and its threshold.
+    pub fn bytes(&self) -> impl Iterator<Item = u8> + 'a {
+        std::iter::once(self.edits).chain(self.text.bytes())
+    }
+}
+
 /// A query's bytes, checked.
 #[derive(Clone, Copy, Debug)]
 pub struct QueryView<'a> {
@@ -37,35 +73,57 @@ pub struct QueryView<'a> {
     pub signature: View<'a>,
     /// In 0…1, or [`NEVER`] in queries that a comparison was rewritten to.
     pub threshold: f64,
+    /// What rows have to be within some edits of, as far as their signatures tell.
+    pub edited: Option<Edited<'a>>,
 }
 
 impl<'a> QueryView<'a> {
     /// A view of bytes that a checked path has stored; `None` when they are no query.
     #[inline]
     pub fn stored(bytes: &'a [u8]) -> Option<QueryView<'a>> {
-        let (signature, threshold) = bytes.split_last_chunk::<THRESHOLD>()?;
+        let (front, threshold) = bytes.split_last_chunk::<THRESHOLD>()?;
+        let (signature, rest) = View::split(front)?;
         Some(QueryView {
-            signature: View::stored(signature)?,
+            signature,
             threshold: f64::from_le_bytes(*threshold),
+            edited: match rest {
+                [] => None,
+                rest => Some(Edited::stored(rest)?),
+            },
         })
     }
 
     /// A view of bytes from anywhere.
     ///
-    /// Errors: a malformed signature, a threshold outside 0…1 and not [`NEVER`].
+    /// Errors: a malformed signature, or one that no edits of a text tell of; a threshold outside 0…1 and not [`NEVER`].
     pub fn untrusted(bytes: &'a [u8]) -> Result<QueryView<'a>> {
-        let (signature, threshold) = split_untrusted(bytes, is_threshold)?;
+        let (front, threshold) = split_untrusted(bytes, is_threshold)?;
+        let split = View::split(front).map(|(signature, rest)| (signature, Edited::stored(rest)));
+        // What is behind the signature, and no text, makes it too long.
+        let (signature, edited) = match split {
+            Some((signature, Some(edited))) => (signature.bytes(), Some(edited)),
+            _ => (front, None),
+        };
+        let signature = View::untrusted(signature)?;
+        if edited.is_some() {
+            let checked = signature.shape().check_of_ngrams();
+            checked.map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
+        }
         Ok(QueryView {
-            signature: View::untrusted(signature)?,
+            signature,
             threshold,
+            edited,
         })
     }
 }
 
-/// Appends the text form: the threshold, a blank, and the signature.
+/// Appends the text form: the threshold, a blank, and the signature; then, after blanks, a number of edits and a text.
 pub fn write_query_text(query: &QueryView<'_>, out: &mut String) {
     let _ = write!(out, "{} ", query.threshold);
     write_text(&query.signature, out);
+    if let Some(Edited { text, edits }) = query.edited {
+        let _ = write!(out, " {edits} {text}");
+    }
 }
 
 /// Reads the text form into `out`, which is emptied first.
@@ -74,8 +132,19 @@ pub fn write_query_text(query: &QueryView<'_>, out: &mut String) {
 pub fn parse_query_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let example =
         "A query is written as its threshold and its signature, for example 0.8 (2,5,3):1f03.";
-    let (threshold, signature) = split_text("bloom_query", example, text, is_threshold)?;
-    parse_text(signature, out)?;
+    let (threshold, rest) = split_text("bloom_query", example, text, is_threshold)?;
+    let edited = rest.split_once(' ').and_then(|(signature, edited)| {
+        let (edits, edited) = edited.split_once(' ')?;
+        Some((signature, Edited::new(edited, edits.parse().ok()?)?))
+    });
+    match edited {
+        Some((signature, edited)) => {
+            parse_text(signature, out)?;
+            reserve(out, 1 + Edited::LONGEST)?;
+            out.extend(edited.bytes());
+        }
+        None => parse_text(rest, out)?,
+    }
     push_threshold(threshold, out)
 }
 

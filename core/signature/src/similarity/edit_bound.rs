@@ -5,9 +5,10 @@
 //! (E. Ukkonen: Approximate string-matching with q-grams and maximal matches, 1992). A bit of the one signature is missing in
 //! the other only if all n-grams that set it are destroyed, and a bit comes in only by an n-gram that is made.
 
-use text::ngram::{for_each_ngram, Gaps};
+use text::ngram::{for_each_ngram, for_each_normal_ngram, Gaps};
 
-use crate::filter::{Hasher, Shape};
+use super::Popcounts;
+use crate::filter::{Hasher, QueryView, Shape, View};
 use base::{memory, Result};
 
 /// Texts of more n-grams have no bound: they fill a signature, and nobody looks for their typing errors.
@@ -63,10 +64,88 @@ pub fn edit_bound(text: &str, edits: u32, shape: Shape, tick: impl FnMut()) -> R
             ((most + 1e-6).floor() as u32).min(bits)
         }
     };
-    let made = edits
-        .saturating_mul(u32::from(shape.ngram()))
-        .saturating_mul(shape.k().into());
-    Ok(f64::from(bits - lost) / (f64::from(bits) + f64::from(made)))
+    Ok(f64::from(bits - lost) / (f64::from(bits) + f64::from(made(edits, shape))))
+}
+
+/// Bits at most that so many edits add to a signature.
+fn made(edits: u32, shape: Shape) -> u32 {
+    edits
+        .saturating_mul(shape.ngram().into())
+        .saturating_mul(shape.k().into())
+}
+
+/// What a query for texts within some edits asks of a signature besides the similarity: it has so many bits of the text at
+/// least, so many others at most, and all bits of so many of the n-grams, counted with repetitions.
+///
+/// One similarity for all signatures has to allow for one that has lost bits and one that has got others, though no row
+/// has done both; and bits that are common by chance make no whole n-gram.
+pub struct Edits {
+    /// Bits in common with the text at least.
+    pub least_common: u32,
+    /// Other bits at most.
+    pub most_others: u32,
+    /// The bits of each n-gram, as many as a signature has segments.
+    positions: Vec<u32>,
+    segments: usize,
+    /// N-grams that may be missing.
+    may_miss: usize,
+}
+
+impl Edits {
+    /// What a query asks for; `None` if it is of no text, or its threshold says nothing.
+    ///
+    /// Errors: out of memory.
+    pub fn new(query: &QueryView<'_>) -> Result<Option<Edits>> {
+        // What rounding can take of a number of bits.
+        const SLACK: f64 = 1e-6;
+        let (Some(edited), shape) = (query.edited, query.signature.shape()) else {
+            return Ok(None);
+        };
+        let most_others = made(edited.edits.into(), shape);
+        let whole = f64::from(query.signature.popcount()) + f64::from(most_others);
+        let ngrams = edited.text.len() + usize::from(shape.ngram());
+        let mut positions = Vec::new();
+        memory::reserve(&mut positions, ngrams * usize::from(shape.k()))?;
+        let hasher = Hasher::new(shape);
+        for_each_normal_ngram(edited.text, shape.ngram(), |index| {
+            hasher.positions(index, |at| {
+                positions.push(at);
+                true
+            });
+        });
+        Ok(Some(Edits {
+            least_common: (query.threshold * whole - SLACK).ceil().max(0.0) as u32,
+            most_others,
+            positions,
+            segments: usize::from(shape.k()).max(1),
+            may_miss: usize::from(edited.edits) * usize::from(shape.ngram()),
+        }))
+    }
+
+    /// Whether a signature has so many n-grams as a whole; `has` tells of a bit whether it is set.
+    pub fn has_ngrams(&self, has: impl Fn(usize) -> bool) -> bool {
+        let ngrams = self.positions.chunks_exact(self.segments);
+        let missing = ngrams.filter(|bits| !bits.iter().all(|&at| has(at as usize)));
+        missing.take(self.may_miss + 1).count() <= self.may_miss
+    }
+}
+
+impl QueryView<'_> {
+    /// Whether a signature reaches the query's threshold, or this one if that is greater, and may be of a text within its edits.
+    ///
+    /// Errors: another shape; out of memory.
+    pub fn is_matched_by(&self, signature: &View<'_>, threshold: f64) -> Result<bool> {
+        let counts = Popcounts::new(&self.signature, signature)?;
+        if counts.jaccard() < self.threshold.max(threshold) {
+            return Ok(false);
+        }
+        let bits = signature.bits();
+        Ok(Edits::new(self)?.is_none_or(|edits| {
+            counts.common >= edits.least_common
+                && counts.b - counts.common <= edits.most_others
+                && edits.has_ngrams(|at| bits[at / 8] >> (at % 8) & 1 == 1)
+        }))
+    }
 }
 
 /// In how many ways so many edits can be placed among so many n-grams; many where n-grams have no room in a word.
@@ -140,6 +219,36 @@ mod tests {
         Popcounts::new(&view(&a), &view(&b)).unwrap().jaccard()
     }
 
+    fn query_bytes(asked: &[u8], bound: f64, text: &str, edits: usize) -> Vec<u8> {
+        let middle = [&[edits as u8], text.as_bytes()].concat();
+        let middle = if text.is_empty() { &[] } else { &middle[..] };
+        [asked, middle, &bound.to_le_bytes()].concat()
+    }
+
+    /// As similar as the bound asks, and further away than the edits: each of the three conditions keeps one out.
+    #[test]
+    fn what_no_similarity_keeps_out() {
+        let shape = plan(30, 3, 0.01).unwrap().shape;
+        let bound = |text: &str, edits| edit_bound(text, edits, shape, || ()).unwrap();
+        let is_found = |text: &str, row: &str, edits: usize| {
+            let bound = bound(text, edits as u32);
+            assert!(similarity(text, row, shape) >= bound, "{text} {row}");
+            let [asked, row] = [text, row].map(|text| signature(text, shape));
+            let query = query_bytes(&asked, bound, text, edits);
+            let query = QueryView::stored(&query).unwrap();
+            query
+                .is_matched_by(&View::stored(&row).unwrap(), 0.0)
+                .unwrap()
+        };
+        assert!(is_found("erikamustermann", "erikamusterman", 1));
+        // It lacks too many bits, and has no others.
+        assert!(!is_found("erikamustermann", "mustermann", 2));
+        // It lacks none, and has too many others.
+        assert!(!is_found("mustermann", "erikaxyzmustermann", 2));
+        // Both may be, as far as bits are counted.
+        assert!(!is_found("erikamustermann", "erikxmustexmaxn", 2));
+    }
+
     #[test]
     fn windows_that_weigh_most() {
         let weights = [1.0, 5.0, 1.0, 1.0, 4.0, 4.0, 0.0, 3.0];
@@ -192,6 +301,11 @@ mod tests {
             let bound = edit_bound(&text, edits.len() as u32, shape, || ()).unwrap();
             let found = similarity(&text, &other, shape);
             prop_assert!(found >= bound, "{text} {other} {found} {bound}");
+            let [asked, row] = [&text, &other].map(|text| signature(text, shape));
+            let query = query_bytes(&asked, bound, &text, edits.len());
+            let query = QueryView::stored(&query).unwrap();
+            let is_matched = query.is_matched_by(&View::stored(&row).unwrap(), 0.0).unwrap();
+            prop_assert!(bound == 0.0 || is_matched, "{text} {other} {bound}");
         }
     }
 }

@@ -6,7 +6,7 @@ mod measure;
 mod profile;
 
 pub use candidates::{candidates, Candidate};
-pub use edit_bound::edit_bound;
+pub use edit_bound::{edit_bound, Edits};
 pub use measure::{
     above, at_least, jaccard_of_dice, least_common, LeastCommon, Measure, Popcounts,
 };
