@@ -109,8 +109,8 @@ fn bloom_query_matches(query: BloomQuery<'_>, signature: Bloom<'_>) -> bool {
 #[entry]
 fn bloom_queries_match(a: BloomQuery<'_>, b: BloomQuery<'_>) -> bool {
     let (a, b) = (a.view(), b.view());
-    a.is_matched_by(&b.signature, b.threshold).or_raise()
-        && b.is_matched_by(&a.signature, a.threshold).or_raise()
+    b.is_matched_by(&a.signature, a.threshold).or_raise()
+        && a.is_matched_by(&b.signature, b.threshold).or_raise()
 }
 
 #[entry]

@@ -135,14 +135,14 @@ impl QueryView<'_> {
     ///
     /// Errors: another shape; out of memory.
     pub fn is_matched_by(&self, signature: &View<'_>, threshold: f64) -> Result<bool> {
-        let counts = Popcounts::new(&self.signature, signature)?;
+        let counts = Popcounts::new(signature, &self.signature)?;
         if counts.jaccard() < self.threshold.max(threshold) {
             return Ok(false);
         }
         let bits = signature.bits();
         Ok(Edits::new(self)?.is_none_or(|edits| {
             counts.common >= edits.least_common
-                && counts.b - counts.common <= edits.most_others
+                && counts.a - counts.common <= edits.most_others
                 && edits.has_ngrams(|at| bits[at / 8] >> (at % 8) & 1 == 1)
         }))
     }
