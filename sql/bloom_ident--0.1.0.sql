@@ -996,8 +996,8 @@ CREATE OPERATOR % (LEFTARG = bloom_query, RIGHTARG = bloom, FUNCTION = bloom_que
     COMMUTATOR = %, RESTRICT = bloom_match_sel, JOIN = bloom_match_joinsel);
 CREATE OPERATOR % (LEFTARG = bloom_query, RIGHTARG = bloom_query, FUNCTION = bloom_queries_match,
     COMMUTATOR = %, RESTRICT = bloom_match_sel, JOIN = bloom_match_joinsel);
-COMMENT ON OPERATOR % (bloom, bloom_query) IS 'bloom_sim reaches the threshold of the query';
-COMMENT ON OPERATOR % (bloom_query, bloom) IS 'bloom_sim reaches the threshold of the query';
+COMMENT ON OPERATOR % (bloom, bloom_query) IS 'bloom_sim reaches the threshold of the query, and bloom_edit_possible holds of its text, if it has one';
+COMMENT ON OPERATOR % (bloom_query, bloom) IS 'bloom_sim reaches the threshold of the query, and bloom_edit_possible holds of its text, if it has one';
 COMMENT ON OPERATOR % (bloom_query, bloom_query) IS 'bloom_sim reaches the larger of both thresholds';
 
 -- Similarity against a threshold, as the planner sees it -------------------------------------
@@ -1027,7 +1027,7 @@ CREATE FUNCTION bloom_edit_possible_support(internal) RETURNS internal
 COMMENT ON FUNCTION bloom_edit_possible_support(internal) IS
     'planner support of bloom_edit_possible';
 CREATE FUNCTION bloom_edit_possible(a bloom, b bloom, bound float8, text text, k integer) RETURNS boolean
-    IMMUTABLE STRICT PARALLEL SAFE COST 200 SUPPORT bloom_edit_possible_support LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_edit_possible_wrapper';
+    IMMUTABLE STRICT PARALLEL SAFE COST 11 SUPPORT bloom_edit_possible_support LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_edit_possible_wrapper';
 COMMENT ON FUNCTION bloom_edit_possible(bloom, bloom, float8, text, integer) IS
     'whether a may be the signature of what is within k edits of text, of which b is the signature and bound the least similarity, as an index answers it';
 CREATE FUNCTION bloom_dice_above(a bloom, b bloom, threshold float8) RETURNS boolean

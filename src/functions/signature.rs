@@ -4,7 +4,7 @@ use base::error::shortened;
 use base::Result;
 use pgrx::{pg_sys, AnyNumeric, PgSqlErrorCode};
 use signature::filter::{contains_text, contains_token, Builder, Edited, QueryView, Shape};
-use signature::similarity::{at_least, edit_bound};
+use signature::similarity::{at_least, edit_bound, Popcounts};
 use text::check_edits;
 use text::ngram::Gaps;
 
@@ -109,6 +109,12 @@ fn bloom_query_edit(signature: Bloom<'_>, least: f64, text: Text<'_>, k: i32) ->
 /// What that query finds.
 #[entry]
 fn bloom_edit_possible(a: Bloom<'_>, b: Bloom<'_>, least: f64, text: Text<'_>, k: i32) -> bool {
+    let counts = Popcounts::new(&a.view(), &b.view()).or_raise();
+    check_edits(k.into()).or_raise();
+    // Before the text is normalised, which takes longer.
+    if counts.jaccard() < at_least(least, 0.0) {
+        return false;
+    }
     let matched = with_edits(&b, least, text.as_str(), k, |query| {
         query.is_matched_by(&a.view(), 0.0)
     });

@@ -55,8 +55,8 @@ fn of_bits(constructor: Purpose) -> bool {
     )
 }
 
-/// `supported` have (bloom, bloom, float8), or the same of minhash_bits, and perhaps others that the query takes, too, which a function that somebody else has given
-/// this support need not have.
+/// `supported` have (bloom, bloom, float8), or the same of minhash_bits, and perhaps arguments that the query takes, too. A
+/// function that somebody else has given this support need not have them.
 fn support(asked: Internal, supported: &[Purpose], constructor: Purpose) -> Internal {
     let bloom = |of: pg_sys::Oid| {
         let asked = function(of).filter(|f| supported.contains(&f.purpose))?;
@@ -158,7 +158,8 @@ unsafe fn condition(
         let args = nodes(clause.args);
         let (column, other) = match asked.indexarg {
             0 => (args[0], args[1]),
-            1 => (args[1], args[0]),
+            // A text is asked for by its signature, which a row is not.
+            1 if constructor != Purpose::QueryEdit => (args[1], args[0]),
             _ => return None,
         };
         let (threshold, rest) = (args[2], &args[2..]);

@@ -206,7 +206,8 @@ impl Conditions<'_> {
         }
     }
 
-    /// An edit distance, and what follows from it of signatures, in one conjunction.
+    /// An edit distance, and what follows from it of signatures, in one conjunction. It comes first, since it is the cheaper one:
+    /// within OR and NOT the planner does not sort conditions by their cost.
     ///
     /// # Safety
     /// `node` is a call within a condition.
@@ -228,7 +229,7 @@ impl Conditions<'_> {
                 table.confirm(call, ancestor, self.entry(ancestor).relid);
             }
             let implied = table.implied(call)?;
-            Some(pg_sys::make_andclause(list::of(&[implied, node])).cast())
+            Some(pg_sys::make_andclause(list::of(&[node, implied])).cast())
         }
     }
 

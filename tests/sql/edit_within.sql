@@ -77,6 +77,10 @@ SET enable_indexscan = off; SET enable_bitmapscan = off;
 TABLE found;
 SELECT count(*), sum(p.id * q.k) FROM query AS q JOIN person AS p ON bloom_edit_possible(p.sig, bloom_signature(q.name), q.bound, q.name, q.k) WHERE q.bound > 0;
 RESET enable_indexscan; RESET enable_bitmapscan;
+-- the text's signature is the second one, and a row's is none of a text
+SET enable_seqscan = off;
+EXPLAIN (COSTS off) SELECT count(*) FROM person WHERE bloom_edit_possible(bloom_signature('Elisabeth Petrovic'), sig, 0.2, 'Elisabeth Petrovic', 1);
+RESET enable_seqscan;
 BEGIN;
 DROP INDEX person_sig;
 CREATE INDEX person_tree ON person USING gist (sig);
@@ -96,7 +100,11 @@ SELECT count(*) AS queries, count(*) FILTER (WHERE query::text::bloom_query::tex
 SELECT '0.5 (1,5,2):00 32 ab'::bloom_query;
 SELECT '0.5 (1,5,2):00 2 Ab'::bloom_query;
 SELECT '0.5 (1,5,2):00 2 '::bloom_query;
+SELECT '0.5 (1,5,2):00 x ab'::bloom_query;
+SELECT '0.5 (1,5,2):00 +2 ab'::bloom_query;
 SELECT '0.5 (1,5,0):00 2 ab'::bloom_query;
+SELECT '0.5 (1,5,2):0 2 ab'::bloom_query;
+SELECT '0.5  (1, 5, 2):00  2  ab '::bloom_query;
 SELECT bloom_query_edit(bloom_signature('Erika'), 0.5, 'Erika', 32);
 SELECT bloom_query_edit(bloom_signature_of_tokens('{a,b}'), 0.5, 'Erika', 2);
 SELECT bloom_query_edit('(1,5,2):00', 1.5, 'Erika', 2), bloom_query_edit('(1,5,2):00', 'NaN', 'Erika', 2), bloom_query_edit('(1,5,2):00', -1, 'Erika', 2), bloom_query_edit('(1,5,2):00', 0.5, '!', 2), bloom_query_edit('(1,5,2):00', 0.5, NULL, 2),

@@ -66,6 +66,16 @@ impl<'a> Edited<'a> {
     }
 }
 
+/// What can stand behind the signature of a query.
+const OF_TEXT: &str = "Behind the signature stand a number of edits from 0 to 31 and a text of 1 to 255 lower-case letters and digits.";
+
+/// Errors: a signature that no edits of a text tell of.
+fn check_of_text(signature: &[u8], kind: ErrorKind) -> Result<()> {
+    let shape = View::stored(signature).map(|view| view.shape());
+    let checked = shape.map_or(Ok(()), |shape| shape.check_of_ngrams());
+    checked.map_err(|error| error.of_kind(kind))
+}
+
 /// A query's bytes, checked.
 #[derive(Clone, Copy, Debug)]
 pub struct QueryView<'a> {
@@ -98,19 +108,25 @@ impl<'a> QueryView<'a> {
     /// Errors: a malformed signature, or one that no edits of a text tell of; a threshold outside 0…1 and not [`NEVER`].
     pub fn untrusted(bytes: &'a [u8]) -> Result<QueryView<'a>> {
         let (front, threshold) = split_untrusted(bytes, is_threshold)?;
-        let split = View::split(front).map(|(signature, rest)| (signature, Edited::stored(rest)));
-        // What is behind the signature, and no text, makes it too long.
-        let (signature, edited) = match split {
-            Some((signature, Some(edited))) => (signature.bytes(), Some(edited)),
-            _ => (front, None),
+        let (signature, rest) = match View::split(front) {
+            Some((signature, rest)) => (signature.bytes(), rest),
+            None => (front, &front[..0]),
         };
-        let signature = View::untrusted(signature)?;
-        if edited.is_some() {
-            let checked = signature.shape().check_of_ngrams();
-            checked.map_err(|e| e.of_kind(ErrorKind::InvalidBinary))?;
-        }
+        let view = View::untrusted(signature)?;
+        let edited = match rest {
+            [] => None,
+            rest => {
+                check_of_text(signature, ErrorKind::InvalidBinary)?;
+                let edited = Edited::stored(rest).ok_or_else(|| {
+                    let message =
+                        format!("invalid {} bytes behind a query's signature", rest.len());
+                    Error::new(ErrorKind::InvalidBinary, message).detail(OF_TEXT)
+                });
+                Some(edited?)
+            }
+        };
         Ok(QueryView {
-            signature,
+            signature: view,
             threshold,
             edited,
         })
@@ -133,17 +149,28 @@ pub fn parse_query_text(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let example =
         "A query is written as its threshold and its signature, for example 0.8 (2,5,3):1f03.";
     let (threshold, rest) = split_text("bloom_query", example, text, is_threshold)?;
-    let edited = rest.split_once(' ').and_then(|(signature, edited)| {
-        let (edits, edited) = edited.split_once(' ')?;
-        Some((signature, Edited::new(edited, edits.parse().ok()?)?))
-    });
-    match edited {
-        Some((signature, edited)) => {
-            parse_text(signature, out)?;
-            reserve(out, 1 + Edited::LONGEST)?;
-            out.extend(edited.bytes());
-        }
-        None => parse_text(rest, out)?,
+    let rest = rest.trim();
+    // The text form of a signature ends with its hexadecimal digits.
+    let digits = rest.find("):").unwrap_or(rest.len());
+    let end = rest[digits..]
+        .find(' ')
+        .map_or(rest.len(), |at| digits + at);
+    let (signature, edited) = rest.split_at(end);
+    parse_text(signature, out)?;
+    if !edited.is_empty() {
+        let invalid = || {
+            let shown: String = text.chars().take(LONGEST).collect();
+            let message = format!("invalid input syntax for type bloom_query: \"{shown}\"");
+            Error::new(ErrorKind::InvalidText, message).detail(OF_TEXT)
+        };
+        let (edits, of) = edited.trim().split_once(' ').ok_or_else(invalid)?;
+        let is_number = edits.bytes().all(|byte| byte.is_ascii_digit());
+        let edits = edits.parse().ok().filter(|_| is_number);
+        let edited = edits.and_then(|edits| Edited::new(of.trim(), edits));
+        let edited = edited.ok_or_else(invalid)?;
+        check_of_text(out, ErrorKind::InvalidText)?;
+        reserve(out, 1 + Edited::LONGEST)?;
+        out.extend(edited.bytes());
     }
     push_threshold(threshold, out)
 }
