@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Nearest names: bloom_nearest_names among names of persons and companies, beside the nearest signatures alone and beside pg_trgm by GIN at its default threshold.
-# Three of ten names are of companies, which share 40 words of business, also among the names that are asked for. BENCH_ROWS: names. Milliseconds a call, of which the least of three counts, over 200 names of
-# the table with a typing error or none: mean, median, and what one of ten is above; warm, one backend.
+# Three of ten names are of companies, which share 40 words of business. BENCH_ROWS: names. Milliseconds a call, of which the least of three counts, over 200 names of
+# the table, companies in the same share, with a typing error or none: mean, median, and what one of ten is above; warm, one backend.
 
 # The server's parameters look like the shell's.
 # shellcheck disable=SC2016

@@ -951,7 +951,7 @@ CREATE TYPE bloom_query (
     ALIGNMENT = int4,
     STORAGE = extended
 );
-COMMENT ON TYPE bloom_query IS 'a signature and the similarity, threshold included, that it is searched with';
+COMMENT ON TYPE bloom_query IS 'a signature and the similarity, threshold included, that it is searched with, and perhaps a text that rows have to be within some edits of';
 COMMENT ON FUNCTION bloom_query_in(cstring) IS 'input of type bloom_query';
 COMMENT ON FUNCTION bloom_query_out(bloom_query) IS 'output of type bloom_query';
 COMMENT ON FUNCTION bloom_query_recv(internal) IS 'binary input of type bloom_query';
@@ -998,7 +998,7 @@ CREATE OPERATOR % (LEFTARG = bloom_query, RIGHTARG = bloom_query, FUNCTION = blo
     COMMUTATOR = %, RESTRICT = bloom_match_sel, JOIN = bloom_match_joinsel);
 COMMENT ON OPERATOR % (bloom, bloom_query) IS 'bloom_sim reaches the threshold of the query, and bloom_edit_possible holds of its text, if it has one';
 COMMENT ON OPERATOR % (bloom_query, bloom) IS 'bloom_sim reaches the threshold of the query, and bloom_edit_possible holds of its text, if it has one';
-COMMENT ON OPERATOR % (bloom_query, bloom_query) IS 'bloom_sim reaches the larger of both thresholds';
+COMMENT ON OPERATOR % (bloom_query, bloom_query) IS 'bloom_sim reaches the larger of both thresholds, and bloom_edit_possible holds of the text of each, if it has one';
 
 -- Similarity against a threshold, as the planner sees it -------------------------------------
 

@@ -27,8 +27,8 @@ use types::{Bloom, NewBloom};
 /// Candidates fetched at a time.
 const BATCH: i64 = 100;
 
-/// Rows behind the wanted ones that an index has found beside them, for the least number that is wanted: some are as far as the
-/// last one as a rule, and a search for the next ones goes much further.
+/// Rows that are fetched behind the wanted ones, since some are often as far as the last one. With the least number that is
+/// wanted, 50, they are the 64 that the first pass of an index sigfile keeps; a search for the next ones goes much further.
 const BESIDE: i64 = 14;
 
 /// `(rel regclass, key name, signature name, name_column name, text text, k integer, by_word boolean) RETURNS TABLE

@@ -206,8 +206,8 @@ impl Conditions<'_> {
         }
     }
 
-    /// An edit distance, and what follows from it of signatures, in one conjunction. It comes first, since it is the cheaper one:
-    /// within OR and NOT the planner does not sort conditions by their cost.
+    /// An edit distance, and what follows from it of signatures, in one conjunction. The distance comes first, since it is the
+    /// cheaper one: within OR and NOT the planner does not sort conditions by their cost.
     ///
     /// # Safety
     /// `node` is a call within a condition.
