@@ -104,6 +104,11 @@ for call in "bloom_sigfile_check('index_unlogged')" "bloom_sigfile_stats('index_
 done
 
 # The standby is promoted, both go on, and the old primary follows the new one: what it has written alone is gone, from its indexes too.
+# Replay begins at the last checkpoint that both have had, which is this one: what is older comes from the files.
+cluster_use primary
+ask -c CHECKPOINT
+cluster_caught_up primary standby
+ask -c CHECKPOINT
 as_server "$PGBIN/pg_ctl" promote -w -s -D "$(cluster_dir standby)"
 # goes_on WORD FIRST LAST: rows, and pages of every kind.
 goes_on() {
