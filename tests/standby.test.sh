@@ -110,22 +110,19 @@ ask -c CHECKPOINT
 cluster_caught_up primary standby
 ask -c CHECKPOINT
 as_server "$PGBIN/pg_ctl" promote -w -s -D "$(cluster_dir standby)"
-# goes_on WORD FIRST LAST: rows, and pages of every kind.
-goes_on() {
-    local method
-    for method in gist sigfile; do
-        ask -c "INSERT INTO by_$method SELECT i, bloom_signature('$1 ' || i) FROM generate_series($2, $3) AS i" -c "UPDATE by_$method SET sig = bloom_signature('$1 ' || id) WHERE id % 30 = 0" \
-            -c "DELETE FROM by_$method WHERE id % 11 = 0 AND id % 30 > 0" -c "VACUUM by_$method" -c "INSERT INTO by_$method SELECT i, bloom_signature('$1 ' || i) FROM generate_series($3 + 1, $3 + 100) AS i"
-    done
-    ask -c "SELECT bloom_sigfile_merge('index_sigfile')" -c 'CHECKPOINT' >/dev/null
-}
+# One changes pages of every kind, the other only a few of them, which replay would not write over.
 cluster_use primary
-goes_on lost 7001 9000
+for method in gist sigfile; do
+    ask -c "INSERT INTO by_$method SELECT i, bloom_signature('lost ' || i) FROM generate_series(7001, 9000) AS i" -c "UPDATE by_$method SET sig = bloom_signature('lost ' || id) WHERE id % 30 = 0" \
+        -c "DELETE FROM by_$method WHERE id % 11 = 0 AND id % 30 > 0" -c "VACUUM by_$method" -c "INSERT INTO by_$method SELECT i, bloom_signature('lost ' || i) FROM generate_series(9001, 9100) AS i"
+done
+ask -c "SELECT bloom_sigfile_merge('index_sigfile')" -c 'CHECKPOINT' >/dev/null
 searches=("SELECT count(*), md5(array_agg(id ORDER BY id)::text) FROM TABLE WHERE sig % bloom_query(bloom_signature('lost 7007'), 0.5)" "${searches[@]}")
 [[ $(by_index by_gist index_gist | head -n 1) == [1-9]* && $(by_index by_sigfile index_sigfile | head -n 1) == [1-9]* ]] || die 'what will be lost is not there'
 cluster_stop primary
 cluster_use standby
-goes_on kept 7001 8000
+for method in gist sigfile; do ask -c "INSERT INTO by_$method SELECT i, bloom_signature('kept ' || i) FROM generate_series(7007, 7009) AS i" -c "DELETE FROM by_$method WHERE id = 5008"; done
+ask -c CHECKPOINT
 searches=("SELECT count(*), md5(array_agg(id ORDER BY id)::text) FROM TABLE WHERE sig % bloom_query(bloom_signature('kept 7007'), 0.5)" "${searches[@]}")
 table=$(by_table by_gist)
 [[ $(sed -n 1p <<<"$table") == [1-9]* && $(sed -n 2p <<<"$table") == '0|' ]] || die "the new primary has not what it should have:"$'\n'"$table"
