@@ -4,13 +4,6 @@
 # A directory for each released version.
 RELEASED=$ROOT/tests/released
 
-# extension_version NAME: the version that CREATE EXTENSION makes.
-extension_version() {
-    local file=$ROOT/$1.control
-    [[ -e $file ]] || file=$ROOT/citus/$1.control
-    sed -n "s/^default_version = '\(.*\)'/\1/p" "$file"
-}
-
 # exported LIBRARY: the functions that the server finds by their names, a line each.
 exported() {
     nm -D --defined-only "$1" | awk '$2 == "T" && $3 !~ /^(_init|_fini)$/ { print $3 }' | LC_ALL=C sort
@@ -39,4 +32,21 @@ released_fill() {
 # released_state DATABASE: what tests/released/state.sql asks.
 released_state() {
     PGUSER=registrar psql -Xq -v ON_ERROR_STOP=1 -d "$1" -f "$RELEASED/state.sql" 2>&1
+}
+
+# released_catalog DATABASE: what the extension is there, by definition.
+released_catalog() {
+    psql -Xq -v ON_ERROR_STOP=1 -v extension=bloom_ident -d "$1" -f "$RELEASED/catalog.sql"
+}
+
+# released_later DATABASE: what is done by tests/released/later.sql, and what comes of it. Some of it fails, as it ought to.
+released_later() {
+    PGUSER=registrar psql -Xq -d "$1" -f "$RELEASED/later.sql" 2>&1
+}
+
+# released_unpack VERSION NAME: the data directory that the version has left behind for this major, as a cluster that can be started.
+released_unpack() {
+    cluster_prepare "$2"
+    as_server mkdir -m 700 "$(cluster_dir "$2")"
+    xz -dc "$RELEASED/$1/$PG_MAJOR.tar.xz" | as_server tar -C "$(cluster_dir "$2")" -xf -
 }

@@ -38,10 +38,11 @@ WITH RECURSIVE member (class, number) AS (
         AND (d.deptype IN ('e', 'i') OR d.deptype = 'a' AND m.class <> 'pg_extension'::regclass AND d.classid NOT IN ('pg_extension'::regclass))
 ) SELECT class, number, pg_temp.named(class, number, 0) AS name FROM member;
 
-SELECT replace(line, E'\n', ' ') FROM (
+-- Numbers that the server makes up, also those of versions of columns.
+SELECT replace(regexp_replace(line, '(pg_toast_|pg_attver=)[0-9]+', '\1', 'g'), E'\n', ' ') FROM (
 SELECT name || ': ' || r AS line FROM object, pg_temp.row_of(class, number, 'oid = %s') AS r
 UNION ALL SELECT name || ' column: ' || r FROM object, pg_temp.row_of('pg_attribute', number, 'attrelid = %s') AS r WHERE class = 'pg_class'::regclass
-UNION ALL SELECT name || ' index: ' || r || regexp_replace(pg_get_indexdef(number), 'pg_toast_[0-9]+', 'pg_toast_', 'g') FROM object, pg_temp.row_of('pg_index', number, 'indexrelid = %s') AS r WHERE class = 'pg_class'::regclass
+UNION ALL SELECT name || ' index: ' || r || pg_get_indexdef(number) FROM object, pg_temp.row_of('pg_index', number, 'indexrelid = %s') AS r WHERE class = 'pg_class'::regclass
 UNION ALL SELECT name || ' sequence: ' || r FROM object, pg_temp.row_of('pg_sequence', number, 'seqrelid = %s') AS r WHERE class = 'pg_class'::regclass
 UNION ALL SELECT name || ' rule: ' || pg_get_ruledef(number) FROM object WHERE class = 'pg_rewrite'::regclass
 UNION ALL SELECT name || ' comment on part ' || objsubid || ': ' || description FROM object JOIN pg_description ON (classoid, objoid) = (class, number)

@@ -1,7 +1,7 @@
 -- What is done in a database of tests/released/objects.sql after an upgrade: what was kept before decides, constraints and guards hold, merges come back.
 \pset format unaligned
 \pset tuples_only
-\set VERBOSITY terse
+\set VERBOSITY sqlstate
 INSERT INTO one_of_each VALUES (10, 3, 'Erica Mustermann');
 INSERT INTO one_of_each VALUES (10, 2, 'Lukasz Kowalsky'), (11, 9, 'Wilhelmine Achtelfass');
 INSERT INTO patient VALUES (10, 'Erika Musterman');

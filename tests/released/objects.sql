@@ -109,6 +109,7 @@ SELECT bloom_merges_create('merges');
 SELECT bloom_merge('twin_merged', 'twin', 'id', '{"name": "longest"}', audit => 'merges') FROM (SELECT) AS once;
 
 -- Keyed signatures, of secrets that everybody knows.
+SET client_min_messages = error;
 SELECT bloom_secret_import('known', 'a secret that everybody knows');
 CREATE TABLE keyed (id int PRIMARY KEY, given text, surname text);
 INSERT INTO keyed SELECT id, given, surname FROM person WHERE id < 200;

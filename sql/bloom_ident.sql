@@ -2160,6 +2160,13 @@ CREATE FUNCTION bloom_suggest(a_rel regclass, b_rel regclass) RETURNS TABLE (ste
 COMMENT ON FUNCTION bloom_suggest(regclass, regclass) IS
     'reads a sample of two relations, and proposes keys, fields that both have, a view that renames, a model and the pairs between them, with reasons, as statements';
 
+-- Versions
+
+CREATE FUNCTION bloom_stale_indexes() RETURNS TABLE (index regclass, reason text, statement text)
+    VOLATILE STRICT PARALLEL UNSAFE ROWS 1 COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_stale_indexes_wrapper';
+COMMENT ON FUNCTION bloom_stale_indexes() IS
+    'indexes in a format that this version of the library does not read, and the statements that make them anew';
+
 -- Says it if the schema is not on the search_path, and is no part of the extension.
 
 CREATE FUNCTION bloom_ident_installed() RETURNS void
