@@ -5,7 +5,7 @@
 TESTS ?=
 TEST ?=
 
-.PHONY: help build install uninstall test test-all regress isolation script torture dev dev-stop demo demo-stop bench compare quality clean
+.PHONY: help build install uninstall test test-all regress isolation script torture dev dev-stop demo demo-stop bench compare quality freeze clean
 
 help:
 	@echo 'make build     [PG=15|16|17|18 | PG_CONFIG=path] release build of the extension'
@@ -24,6 +24,7 @@ help:
 	@echo 'make bench     [PG=15|16|17|18 | PG_CONFIG=path] benchmarks'
 	@echo 'make compare   BASE=commit [ROUNDS=5] [ROWS=100000] [PG=…]  times with that commit and with this tree, and their ratios'
 	@echo 'make quality   [QUALITY_MILLION=1] [PG=…]       how good the pairs of match models, measures of names and of kinds of errors are, on data with a known truth'
+	@echo 'make freeze    [PG=15|18]                       keep what a release leaves behind, once for each of the two majors, before its tag'
 	@echo 'QUICK=1 with build, regress, isolation or script: a build that compiles in less time and runs more slowly'
 	@echo 'make clean                                      remove target/ (builds, downloads, test output)'
 
@@ -74,6 +75,9 @@ compare:
 
 quality:
 	@scripts/quality.sh
+
+freeze:
+	@scripts/freeze.sh
 
 clean:
 	@scripts/clean.sh

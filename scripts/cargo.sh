@@ -48,19 +48,22 @@ place_extension() {
     local pkglibdir extension
     pkglibdir=$1$("$PG_CONFIG" --pkglibdir)
     extension=$1$("$PG_CONFIG" --sharedir)/extension
-    compgen -G "$ROOT/sql/bloom_ident--*.sql" >/dev/null ||
-        die "no sql/bloom_ident--*.sql to install"
     install -d "$pkglibdir" "$extension" &&
         install -m 755 "$(built_library)" "$pkglibdir/bloom_ident.so" &&
-        install -m 644 "$ROOT/bloom_ident.control" "$ROOT"/sql/bloom_ident--*.sql "$ROOT"/citus/bloom_ident_citus.control "$extension" &&
-        place_citus_script "$extension"
+        place_scripts "$extension"
 }
 
-# place_citus_script DIR: the script of bloom_ident_citus, which is put together from a file for each subject.
-place_citus_script() {
-    local name version
-    local -a parts=("$ROOT"/citus/{tables,grid,refresh,models,guard}.sql)
-    version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$ROOT/citus/bloom_ident_citus.control")
-    name=$1/bloom_ident_citus--$version.sql
-    cat "${parts[@]}" >"$name.new" && chmod 644 "$name.new" && mv -f "$name.new" "$name"
+# place_scripts DIR: what CREATE EXTENSION and ALTER EXTENSION UPDATE read, of both extensions. The script of bloom_ident_citus is put together from a file for
+# each subject. Scripts of former versions are not among them: whoever has such a version has no need of its script.
+place_scripts() {
+    install -m 644 "$ROOT"/bloom_ident.control "$ROOT"/citus/bloom_ident_citus.control "$ROOT"/sql/bloom_ident--*--*.sql "$ROOT"/citus/bloom_ident_citus--*--*.sql "$1" &&
+        place_script "$1/bloom_ident--$(extension_version bloom_ident).sql" "$ROOT/sql/bloom_ident.sql" &&
+        place_script "$1/bloom_ident_citus--$(extension_version bloom_ident_citus).sql" "$ROOT"/citus/{tables,grid,refresh,models,guard}.sql
+}
+
+# place_script NAME PART...: the parts, one after the other.
+place_script() {
+    local name=$1
+    shift
+    cat "$@" >"$name.new" && chmod 644 "$name.new" && mv -f "$name.new" "$name"
 }

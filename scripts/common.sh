@@ -28,6 +28,13 @@ alone() (
     "$@" 9>&-
 )
 
+# extension_version NAME: the version that CREATE EXTENSION makes.
+extension_version() {
+    local file=$ROOT/$1.control
+    [[ -e $file ]] || file=$ROOT/citus/$1.control
+    sed -n "s/^default_version = '\(.*\)'/\1/p" "$file"
+}
+
 # rustup writes PATH to the login shell's profile only; a plain shell may lack it.
 if ! command -v cargo >/dev/null && [[ -x ${CARGO_HOME:-$HOME/.cargo}/bin/cargo ]]; then
     PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH

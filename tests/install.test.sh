@@ -14,8 +14,9 @@ without_cargo() {
 }
 export -f makes
 
-version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$ROOT/bloom_ident.control")
-expected="LICENSE THIRD-PARTY.txt bloom_ident--$version.sql bloom_ident.control bloom_ident.so bloom_ident_citus--$version.sql bloom_ident_citus.control "
+version=$(extension_version bloom_ident)
+upgrades() { (cd "$ROOT" && basename -a "$1/$2"--*--*.sql); }
+expected=$({ upgrades sql bloom_ident && upgrades citus bloom_ident_citus && printf '%s\n' LICENSE THIRD-PARTY.txt bloom_ident{,_citus}{"--$version.sql",.control} bloom_ident.so; } | sort | tr '\n' ' ')
 export ROOT PG_CONFIG dest
 without_cargo bash -c 'makes install' >/dev/null
 [[ $(files) == "$expected" ]] || die "installed without cargo: $(files)"

@@ -30,9 +30,10 @@ findings() {
         END { if (told == "" || told != found) print "pgspot tells of " told " findings, " found " are read" }' "$1" -
 }
 
-mkdir -p "$ROOT/target/pgspot/citus"
-place_citus_script "$ROOT/target/pgspot/citus"
-for script in "$ROOT"/sql/*.sql "$ROOT"/target/pgspot/citus/*.sql; do
+rm -rf "$ROOT/target/pgspot/scripts"
+mkdir -p "$ROOT/target/pgspot/scripts"
+place_scripts "$ROOT/target/pgspot/scripts"
+for script in "$ROOT"/target/pgspot/scripts/*.sql; do
     # Its exit status says whether it has found anything.
     { "$venv/bin/pgspot" "$script" 2>&1 || true; } | findings "$script"
 done | sort >"$ROOT/target/pgspot/findings"

@@ -9,13 +9,14 @@ wrappers() { grep -oE '[a-z0-9_]+_wrapper' | sed 's/^pg_finfo_//' | sort -u; }
 library=$("$PGBIN/pg_config" --pkglibdir)/bloom_ident.so
 # Declared by the tests that look into a session.
 for_tests=$(sed -n '/^CREATE FUNCTION session_state/,/;$/p' "$ROOT/tests/sql/session_state.sql")
-# The script drops the function that it calls in the end.
-for_tests+=$(sed -n '/^CREATE FUNCTION bloom_ident_installed/,/;$/p' "$ROOT/sql/bloom_ident--0.1.0.sql" | sed 's/MODULE_PATHNAME/$libdir\/bloom_ident/')
-diff <(wrappers < <(cat "$ROOT/sql/bloom_ident--0.1.0.sql"; echo "$for_tests")) <(grep -aoE 'pg_finfo_[a-z0-9_]+_wrapper' "$library" | wrappers) ||
+# The scripts drop the functions that they call in the end.
+for_tests+=$(cat "$ROOT"/sql/*.sql | sed -n -e '/^CREATE FUNCTION bloom_ident_installed/,/;$/p' -e '/^CREATE FUNCTION bloom_stale_warning/,/;$/p' | sed 's/MODULE_PATHNAME/$libdir\/bloom_ident/')
+# What a release had stays, and the scripts that update the extension may name functions that they drop again.
+diff <(wrappers < <(cat "$ROOT"/sql/*.sql "$ROOT"/tests/released/*/symbols; echo "$for_tests")) <(grep -aoE 'pg_finfo_[a-z0-9_]+_wrapper' "$library" | wrappers) ||
     die 'sql/ and the library name different functions (< sql, > library)'
 # The control file names the version that sql/ has, and Cargo.toml the same.
-version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$ROOT/bloom_ident.control")
-[[ -e $ROOT/sql/bloom_ident--$version.sql ]] || die "no install script for version $version"
+version=$(extension_version bloom_ident)
+[[ $(extension_version bloom_ident_citus) == "$version" ]] || die "bloom_ident_citus has another version than $version"
 grep -qx "version = \"$version\"" "$ROOT/Cargo.toml" || die "Cargo.toml has another version than $version"
 sources=("$ROOT"/{pg,types,access}/src "$ROOT/src")
 # Whatever the server calls is an #[entry], so that errors leave it complete. A function pointer to anything else, or a

@@ -137,7 +137,7 @@ fn name_of(oid: pg_sys::Oid) -> String {
 }
 
 /// Owners may do all; users who may read the table may look.
-fn may(index: pg_sys::Oid, table: pg_sys::Oid, owner_only: bool) -> bool {
+pub fn may(index: pg_sys::Oid, table: pg_sys::Oid, owner_only: bool) -> bool {
     let user = current_user();
     is_owner(index, user) || (!owner_only && privileges::may(table, pg_sys::ACL_SELECT, user))
 }

@@ -5,7 +5,7 @@
 //! ARCHITECTURE.md explains the structure; what is computed is in the core. The floors, from below: `page` (how pages
 //! are held and changed), `class` (operators and options), `meta` (reading and changing the metapage), `read`
 //! (segments, tails, free lists), `sort` (the external sort), `write` (build, insert, merge, VACUUM), `scan` (searches,
-//! and what they cost) and `inspect` (functions for the DBA). What other rooms use is named here, and nothing else of
+//! and what they cost), `inspect` (functions for the DBA) and `stale` (indexes in other formats). What other rooms use is named here, and nothing else of
 //! it.
 
 mod class;
@@ -17,6 +17,7 @@ mod page;
 mod read;
 mod scan;
 mod sort;
+mod stale;
 mod write;
 
 // The planner and the guard ask which indexes are ours, and what they are on.

@@ -11,6 +11,7 @@ use sigfile::Meta;
 use crate::class::has_thresholds;
 use crate::class::leading::leading_columns;
 use crate::page::{ExclusiveLock, PageGuard, PageKind, PageLock, SigfileIndex, META, PAGE_WORDS};
+use crate::stale;
 use pg::error::OrRaise;
 
 /// What the metapage of an empty index says.
@@ -33,20 +34,13 @@ pub fn fits(meta: &Meta, index: SigfileIndex<'_>) -> bool {
 
 /// What the words of the index's metapage say.
 ///
-/// Errors: a newer format; damage.
+/// Errors: another format; damage.
 pub fn of_words(index: SigfileIndex<'_>, words: &[u64]) -> Result<Meta> {
     let wrong = |error: Error| match error.kind() {
-        ErrorKind::NewerFormat => newer(index, &error),
+        ErrorKind::OtherFormat => stale::error(&format!("index \"{}\"", index.name()), &error),
         _ => index.damaged(META, error.message()),
     };
     Meta::decode(words).map_err(wrong)
-}
-
-fn newer(index: SigfileIndex<'_>, error: &Error) -> Error {
-    let message = format!("index \"{}\" {}", index.name(), error.message());
-    Error::new(ErrorKind::NewerFormat, message)
-        .detail(error.detail_text().unwrap_or_default())
-        .hint("Install the version of bloom_ident that was used before, or rebuild the index with REINDEX.")
 }
 
 /// What a page that is held says.
@@ -86,7 +80,7 @@ pub fn read(index: SigfileIndex<'_>) -> Meta {
 
 /// The metapage as it is now, for who can do without it.
 ///
-/// Errors, which are returned: a newer format; damage.
+/// Errors, which are returned: another format; damage.
 pub fn try_read(index: SigfileIndex<'_>) -> Result<Meta> {
     if index.blocks() == 0 {
         return Err(index.damaged(META, "the index has no blocks"));

@@ -145,6 +145,7 @@ server! {
     fn try_table_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
     fn index_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
     fn LockRelationOid(relid: Oid, lockmode: LOCKMODE);
+    fn ConditionalLockRelationOid(relid: Oid, lockmode: LOCKMODE) -> bool;
     fn LockDatabaseObject(classid: Oid, objid: Oid, objsubid: u16, lockmode: LOCKMODE);
     fn LockTuple(relation: Relation, tid: ItemPointer, lockmode: LOCKMODE);
     #[cfg(not(feature = "pg18"))]

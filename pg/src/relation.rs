@@ -103,6 +103,24 @@ impl OpenRelation {
         (!relation.is_null()).then(|| OpenRelation::of(relation, lock))
     }
 
+    /// As [`find`](OpenRelation::find), but `None` also where the lock would have to be waited for.
+    pub fn find_unless_locked(oid: pg_sys::Oid, lock: u32) -> Option<OpenRelation> {
+        let mode = lock as pg_sys::LOCKMODE;
+        // SAFETY: a lock is taken by OID; any number can be locked.
+        if !unsafe { ffi::ConditionalLockRelationOid(oid, mode) } {
+            return None;
+        }
+        let found = OpenRelation::find(oid, pg_sys::NoLock);
+        if found.is_none() {
+            // SAFETY: it was locked above.
+            unsafe { pg_sys::UnlockRelationOid(oid, mode) };
+        }
+        found.map(|mut open| {
+            open.released = mode;
+            open
+        })
+    }
+
     /// Opens a table with a lock that is released on closing; `None` if there is no relation of this OID.
     ///
     /// Errors: it is an index or a composite type.

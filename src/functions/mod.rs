@@ -1,4 +1,4 @@
-//! SQL functions, one file a family. A new one is declared in `sql/bloom_ident--*.sql`, too, which is written by hand;
+//! SQL functions, one file a family. A new one is declared in `sql/bloom_ident.sql`, too, which is written by hand;
 //! those over whole tables are in the rooms of their subjects. CONTRIBUTING names each file that a new one touches.
 
 mod contact;

@@ -3,3 +3,5 @@
 
 mod search;
 mod tree;
+
+pub use tree::format_error;

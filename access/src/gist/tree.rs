@@ -1,12 +1,13 @@
 //! How the tree grows: compress, union, penalty, picksplit, same, fetch.
 
 use crate::class::edits_in_index;
+use crate::stale;
 use base::{Error, ErrorKind, Result};
-use pg::entry;
 use pg::error::{raise, OrRaise};
 use pg::relation;
 use pg::values::text::readable;
 use pg::values::varlena::{build, NewValue, Varlena};
+use pg::{catalog, check_for_interrupts, entry};
 use pgrx::pg_sys;
 use sigfile::gist::{inner_size, split, unite, united_size, TreeKey};
 use sigfile::RowShape;
@@ -212,13 +213,47 @@ unsafe fn first_of_root(index: pg_sys::Relation, compress: pg_sys::Oid, tag: u12
         if relation::blocks(index) == 0 {
             return None;
         }
-        let columns: Vec<i16> = (1..=(*(*index).rd_index).indnkeyatts)
-            .filter(|&column| pg_sys::index_getprocid(index, column, COMPRESS) == compress)
-            .collect();
-        let buffer = pg_sys::ReadBuffer(index, ROOT);
+        let columns = columns_by(index, |function| function == compress);
+        let mut found = None;
+        each_key(index, &columns, ROOT, |entry| {
+            // SAFETY: the entry is one of the page, which stays locked meanwhile.
+            found = Some(IndexKey::of_entry(entry).key().tag);
+            found != Some(tag) && found != Some(0)
+        });
+        found
+    }
+}
+
+/// The columns of an index whose compress function is one of those that are asked for.
+///
+/// # Safety
+/// `index` is an open GiST index.
+unsafe fn columns_by(index: pg_sys::Relation, is_wanted: impl Fn(pg_sys::Oid) -> bool) -> Vec<i16> {
+    // SAFETY: the index is open, and has so many columns.
+    unsafe {
+        (1..=(*(*index).rd_index).indnkeyatts)
+            .filter(|&column| is_wanted(pg_sys::index_getprocid(index, column, COMPRESS)))
+            .collect()
+    }
+}
+
+/// The keys of columns on a page, until `each` says that it has seen enough.
+///
+/// Errors: damage; those of `each`.
+///
+/// # Safety
+/// `index` is an open GiST index, none of whose pages is locked; it has these columns, with keys of ours, and this block.
+unsafe fn each_key(
+    index: pg_sys::Relation,
+    columns: &[i16],
+    block: u32,
+    mut each: impl FnMut(*const pg_sys::GISTENTRY) -> bool,
+) {
+    // SAFETY: the index is open, and none of its pages is locked here; the page is locked while it is read.
+    unsafe {
+        let buffer = pg_sys::ReadBuffer(index, block);
         pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
         let page = pg_sys::BufferGetPage(buffer);
-        let mut found = None;
         'page: for offset in 1..=pg_sys::PageGetMaxOffsetNumber(page) {
             let item = pg_sys::PageGetItemId(page, offset);
             let end = (*item).lp_off() as usize + (*item).lp_len() as usize;
@@ -228,21 +263,49 @@ unsafe fn first_of_root(index: pg_sys::Relation, compress: pg_sys::Oid, tag: u12
                 raise(&damaged(index));
             }
             let tuple: pg_sys::IndexTuple = pg_sys::PageGetItem(page, item).cast();
-            for &column in &columns {
+            for &column in columns {
                 let Some(datum) = attribute(tuple, column, (*index).rd_att) else {
                     continue;
                 };
                 let mut entry = pg_sys::GISTENTRY::default();
                 (entry.key, entry.rel) = (datum, index);
-                let stored = IndexKey::of_entry(&raw const entry);
-                found = Some(stored.key().tag);
-                if found == Some(tag) || found == Some(0) {
+                if !each(&raw const entry) {
                     break 'page;
                 }
             }
         }
         pg_sys::UnlockReleaseBuffer(buffer);
-        found
+    }
+}
+
+/// What is wrong with the format of an index, if a key is in one that this version does not read; `whole`: on any page, and not only on
+/// the root. Damage is not looked for.
+///
+/// # Safety
+/// `index` is an open GiST index, none of whose pages is locked.
+pub unsafe fn format_error(index: pg_sys::Relation, whole: bool) -> Option<Error> {
+    // SAFETY: the index is open; a column that is not ours has another compress function, or none.
+    unsafe {
+        let ours = columns_by(index, |function| {
+            catalog::is_of_library(function, c"bloom_gist_compress_wrapper")
+        });
+        let blocks = if whole {
+            relation::blocks(index)
+        } else {
+            relation::blocks(index).min(1)
+        };
+        for block in ROOT..blocks {
+            check_for_interrupts();
+            let mut found = None;
+            each_key(index, &ours, block, |entry| {
+                found = IndexKey::newer_version((*entry).key);
+                found.is_none()
+            });
+            if let Some(version) = found {
+                return Some(newer(index, version));
+            }
+        }
+        None
     }
 }
 
@@ -317,11 +380,24 @@ impl IndexKey {
                 if TreeKey::stored(stored.0.bytes()).is_some() {
                     return stored;
                 }
-                if let Some(version) = newer_version(KEYED, stored.0.bytes()) {
-                    raise(&newer((*entry).rel, version));
-                }
+            }
+            if let Some(version) = IndexKey::newer_version(key) {
+                raise(&newer((*entry).rel, version));
             }
             raise(&damaged((*entry).rel))
+        }
+    }
+
+    /// The format version of a key, which may be on a page, that a newer version of the library has stored.
+    ///
+    /// # Safety
+    /// As [`IndexKey::of_entry`].
+    unsafe fn newer_version(key: pg_sys::Datum) -> Option<u8> {
+        // SAFETY: a key has a header, by which its length is checked before more is read.
+        unsafe {
+            let fits = fits_page(key.cast_mut_ptr());
+            fits.then(|| newer_version(KEYED, Varlena::new(key).bytes()))
+                .flatten()
         }
     }
 
@@ -400,10 +476,8 @@ pub unsafe fn damaged(index: pg_sys::Relation) -> Error {
 unsafe fn newer(index: pg_sys::Relation, version: u8) -> Error {
     // SAFETY: as the caller has it.
     let name = unsafe { name_of(index) };
-    let what = format!("{name} has signatures in format version {version}");
-    Error::newer_format(what, KEYED).hint(
-        "Install the version of bloom_ident that was used before, or rebuild the index with REINDEX.",
-    )
+    let what = format!("has signatures in format version {version}");
+    stale::error(&name, &Error::newer_format(what, KEYED))
 }
 
 /// The inner key that stands for all of `keys`, in the memory of the current context.

@@ -32,10 +32,7 @@ impl<'r, L: PageLock> TailPage<'r, L> {
         // The snapshot comes before the kind: a page that was too old to be kept may be used for something else.
         // SAFETY: the caller knows that the snapshot is there.
         unsafe { page.test_old_snapshot(snapshot) };
-        // Those of the first format version have none.
-        let of_first_version = page.is(PageKind::Tail, 0);
-        let generation = if of_first_version { 0 } else { tail.generation };
-        let page = page.expect(PageKind::Tail, generation)?;
+        let page = page.expect(PageKind::Tail, tail.generation)?;
         Ok(TailPage { page, geometry })
     }
 

@@ -6,8 +6,8 @@ use crate::class::{strategy, RowSignature, SignatureType};
 use crate::meta;
 use crate::page::SigfileIndex;
 use crate::read::{self, SegmentReader};
+use crate::stale::plan_without;
 use base::Result;
-use pg::error::warn;
 use pg::relation::OpenRelation;
 use pg::tree::list::{self, nodes};
 use pg::tree::node::cast;
@@ -310,7 +310,7 @@ pub unsafe extern "C-unwind" fn amcostestimate(
             (SCAN, 0.0)
         } else {
             look(root, path).unwrap_or_else(|error| {
-                warn(&error);
+                plan_without(&error);
                 (IMPOSSIBLE * UNIT, 0.0)
             })
         };

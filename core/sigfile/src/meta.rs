@@ -50,7 +50,7 @@ pub struct FreeList {
 pub struct TailBlock {
     /// Its block.
     pub block: u32,
-    /// What its stamp has for a generation; a page of the first format version has 0.
+    /// What its stamp has for a generation.
     pub generation: u64,
 }
 
@@ -151,7 +151,7 @@ impl Meta {
 
     /// Pages that the tail of a part can have.
     pub fn most_pages(&self, part: Part) -> usize {
-        2 * tail_words(part, self.page_words(), VERSION, self.is_keyed()).len()
+        2 * tail_words(part, self.page_words(), self.is_keyed()).len()
     }
 
     /// Whether signatures are keyed: then their id takes the last word of the blocks of their tail.
@@ -282,19 +282,20 @@ impl Part {
 // | the word before the last 128 | of keyed signatures, the high word of their tag, which is the id: the blocks end before it |
 // | the last 128 | blocks of the tail without (u32); from word 891 on where a page has 1019 |
 //
-// Format version 1 had nothing in words 6 and 7, and the tail with signatures from word 264 on; its tail pages are of
-// generation 0.
+// Format version 1 is one of before the first release.
 
 /// Versions count from 1, as those of signatures do, and higher ones than these are damage.
 const FUTURE: std::ops::Range<u16> = VERSION + 1..0x80;
 
-/// Errors: a newer version has written the metapage, or its signatures; any other unknown version is damage.
+/// Errors: a newer version has written the metapage, or its signatures, or one that is too old; any other unknown
+/// version is damage.
 fn check_format(version: u16, shape: u64) -> Result<()> {
+    let what = || format!("is in format version {version}");
     if FUTURE.contains(&version) {
-        return Err(Error::newer_format(
-            format!("is in format version {version}"),
-            VERSION,
-        ));
+        return Err(Error::newer_format(what(), VERSION));
+    }
+    if (1..OLDEST_VERSION).contains(&version) {
+        return Err(Error::older_format(what(), OLDEST_VERSION));
     }
     let bytes = shape.to_le_bytes();
     // Sketches have no k.
@@ -303,7 +304,7 @@ fn check_format(version: u16, shape: u64) -> Result<()> {
         let what = format!("has signatures in format version {newer}");
         return Err(Error::newer_format(what, newest));
     }
-    if !(FIRST_VERSION..=VERSION).contains(&version) {
+    if !(OLDEST_VERSION..=VERSION).contains(&version) {
         return Err(Error::damaged("the metapage is of an unknown version"));
     }
     Ok(())
@@ -349,7 +350,7 @@ impl Meta {
             words[id_word(self.page_words())] = (self.shape >> 64) as u64;
         }
         for part in Part::ALL {
-            let at = tail_words(part, self.page_words(), VERSION, self.is_keyed());
+            let at = tail_words(part, self.page_words(), self.is_keyed());
             let blocks = halves_mut(&mut words[at]);
             for (to, &block) in blocks.iter_mut().zip(self.tail(part)) {
                 *to = block;
@@ -359,7 +360,7 @@ impl Meta {
 
     /// Reads what [`Meta::encode`] has written; `words` are the whole content of the page.
     ///
-    /// Errors: a newer format, of the metapage or of the signatures; the message goes on behind the name of the index.
+    /// Errors: another format, of the metapage or of the signatures; the message goes on behind the name of the index.
     /// Damage. Blocks are looked at where they are read.
     pub fn decode(words: &[u64]) -> Result<Meta> {
         let impossible = || Err(Error::damaged("the metapage has impossible numbers"));
@@ -378,9 +379,8 @@ impl Meta {
         let ((segments, free), tails) = (numbers(words[4]), numbers(words[5]));
         let entries = words[SEGMENTS_AT..FREE_AT].chunks_exact(4);
         let lists = words[FREE_AT..MARKS_AT].chunks_exact(2);
-        let first = version == FIRST_VERSION;
-        let keyed = !first && words[2] as u8 == KEYED;
-        let tail = |part: Part| halves(&words[tail_words(part, words.len(), version, keyed)]);
+        let keyed = words[2] as u8 == KEYED;
+        let tail = |part: Part| halves(&words[tail_words(part, words.len(), keyed)]);
         let (work, counts) = split(words[6]);
         let (merges, stock) = (counts as u16, (counts >> 16) as usize);
         let [with, without] = Part::ALL.map(tail);
@@ -389,14 +389,10 @@ impl Meta {
             || entries.clone().any(|w| w[3] > 1)
             || segments > MAX_SEGMENTS
             || free > MAX_FREE
-            || tails.0
-                > with
-                    .len()
-                    .min(2 * tail_words(Part::Signatures, words.len(), VERSION, keyed).len())
+            || tails.0 > with.len()
             || tails.1 > without.len()
             || stock > MAX_STOCK
             || (merges > 0 && work == BLOCK)
-            || (first && ((words[6], words[7]) != (0, 0) || flags > 1))
         {
             return impossible();
         }
@@ -412,13 +408,11 @@ impl Meta {
             tails: [with[..tails.0].to_vec(), without[..tails.1].to_vec()],
             ..empty
         };
-        if !first {
-            let marks = &words[MARKS_AT..BASES_AT];
-            let lists = meta.free.iter_mut().zip(marks);
-            lists.for_each(|(list, &entered)| list.entered = entered);
-            meta.bases = [words[BASES_AT], words[BASES_AT + 1]];
-            meta.stock = halves(&words[STOCK_AT..TAIL_AT])[..stock].to_vec();
-        }
+        let marks = &words[MARKS_AT..BASES_AT];
+        let lists = meta.free.iter_mut().zip(marks);
+        lists.for_each(|(list, &entered)| list.entered = entered);
+        meta.bases = [words[BASES_AT], words[BASES_AT + 1]];
+        meta.stock = halves(&words[STOCK_AT..TAIL_AT])[..stock].to_vec();
         meta.check_segments()?;
         let id = if keyed {
             words[id_word(words.len())]
@@ -504,8 +498,8 @@ const MAGIC: u32 = 0x4653_4942;
 /// Version of the format of an index.
 const VERSION: u16 = 2;
 
-/// The first version, which is read, and written anew as the current one.
-const FIRST_VERSION: u16 = 1;
+/// The oldest version that is read.
+const OLDEST_VERSION: u16 = 2;
 
 // Words at which the tables begin, and how much they hold.
 
@@ -536,9 +530,6 @@ pub const MAX_STOCK: usize = 64;
 /// Blocks of the tail with signatures.
 const TAIL_AT: usize = STOCK_AT + MAX_STOCK / 2;
 
-/// Where the tail began in the first version.
-const FIRST_TAIL_AT: usize = MARKS_AT;
-
 /// Words for blocks of the tail without.
 const NULLS_WORDS: usize = 128;
 
@@ -552,13 +543,11 @@ fn id_word(page_words: usize) -> usize {
     page_words - NULLS_WORDS - 1
 }
 
-/// Where on a page of so many words, of a format version, the blocks of the tail of a part are; `keyed`: of keyed
-/// signatures.
-fn tail_words(part: Part, page_words: usize, version: u16, keyed: bool) -> std::ops::Range<usize> {
+/// Where on a page of so many words the blocks of the tail of a part are; `keyed`: of keyed signatures.
+fn tail_words(part: Part, page_words: usize, keyed: bool) -> std::ops::Range<usize> {
     let nulls_at = page_words - NULLS_WORDS;
     match part {
         Part::Signatures if keyed => TAIL_AT..id_word(page_words),
-        Part::Signatures if version == FIRST_VERSION => FIRST_TAIL_AT..nulls_at,
         Part::Signatures => TAIL_AT..nulls_at,
         Part::Nulls => nulls_at..page_words,
     }
@@ -569,27 +558,22 @@ mod stored_tests {
     use super::*;
     use signature::filter::Shape;
 
-    /// An index of the first version is read, and what is written of it is of the current one.
+    /// Of another format nothing else is read, and nothing is called damaged.
     #[test]
-    fn the_first_version_is_read() {
-        let mut meta = Meta::new(1019, 77, false, false).unwrap();
-        let shape = u64::from_le_bytes([1, 7, 43, 0, 3, 1, 0, 0]).into();
-        meta.set_shape(shape).unwrap();
-        meta.next_generation = 5;
-        meta.tails = [vec![3, 4, 5], vec![6]];
+    fn another_format_is_named() {
+        let meta = Meta::new(1019, 77, false, false).unwrap();
         let mut words = vec![0; 1019];
         meta.encode(&mut words);
-        let first = tail_words(Part::Signatures, words.len(), FIRST_VERSION, false);
-        let current = tail_words(Part::Signatures, words.len(), VERSION, false);
-        words.copy_within(current.start..current.start + 2, first.start);
-        words[current].fill(0);
-        words[MARKS_AT + 2..TAIL_AT].fill(0);
-        words[0] = words[0] & !(0xffff << 32) | u64::from(FIRST_VERSION) << 32;
-        let read = Meta::decode(&words).unwrap();
-        assert_eq!(read, meta);
-        read.encode(&mut words);
-        assert_eq!(words[0] >> 32 & 0xffff, u64::from(VERSION));
-        assert_eq!(Meta::decode(&words).unwrap(), meta);
+        let current = words[0];
+        let mut kind = |version: u16| {
+            words.fill(u64::MAX);
+            words[0] = current & !(0xffff << 32) | u64::from(version) << 32;
+            Meta::decode(&words).unwrap_err().kind()
+        };
+        assert_eq!(kind(OLDEST_VERSION - 1), ErrorKind::OtherFormat);
+        assert_eq!(kind(VERSION + 1), ErrorKind::OtherFormat);
+        assert_eq!(kind(VERSION), ErrorKind::Corrupted);
+        assert_eq!(kind(0), ErrorKind::Corrupted);
     }
 
     /// The id of keyed signatures is beside the blocks, of which there are two fewer.
