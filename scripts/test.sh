@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # make test [PG=15|16|17|18 | PG_CONFIG=path]: every check and test.
-# MAJOR_ONLY=1 leaves out what is the same for each major: format, clippy, core tests, and the scripts of ONCE_ENOUGH; MAJOR_ONLY=scripts leaves out
-# only those scripts, and MAJOR_ONLY=cargo all of it but those; see ONCE_BESIDE_CARGO.
+# MAJOR_ONLY=1 leaves out what is the same for each major: format, clippy, core tests, and the scripts of ONCE_ENOUGH. Two runs share that between them:
+# MAJOR_ONLY=scripts leaves out those scripts and clippy, and MAJOR_ONLY=cargo all of it but those; see ONCE_BESIDE_CARGO.
 # PROPTEST_RNG_SEED=n: other inputs for properties and fuzz targets.
 
 here=$(dirname "${BASH_SOURCE[0]}")
@@ -46,22 +46,32 @@ check_dependencies() (
 )
 
 cargo_checks() {
-    if [[ ${MAJOR_ONLY:-scripts} != scripts ]]; then
-        # The build compiles what differs: what the compiler warns of fails it.
-        build_flags='-D warnings'
-        return
+    # Clippy looks at one major, and the build compiles what differs: what the compiler warns of fails it. The tests have the same flags, so that what the
+    # build needs is compiled once.
+    [[ ${MAJOR_ONLY:-cargo} == cargo ]] || build_flags='-D warnings'
+    if [[ ${MAJOR_ONLY:-scripts} == scripts ]]; then
+        check 'cargo fmt' cargo fmt --manifest-path "$ROOT/Cargo.toml" --all --check
+        # It takes minutes to compile: only where it is installed.
+        if cargo deny --version >/dev/null 2>&1; then
+            check 'cargo deny' check_dependencies
+        fi
     fi
-    check 'cargo fmt' cargo fmt --manifest-path "$ROOT/Cargo.toml" --all --check
-    # It takes minutes to compile: only where it is installed.
-    if cargo deny --version >/dev/null 2>&1; then
-        check 'cargo deny' check_dependencies
+    # In the profile of the build clippy shares its build scripts (bindgen!) with it, and with the script page_guards what the compiler knows of other crates.
+    if [[ ${MAJOR_ONLY:-cargo} == cargo ]]; then
+        check "cargo clippy, PostgreSQL $PG_MAJOR" \
+            pg_cargo clippy --profile "$PROFILE" --workspace --all-targets -- -D warnings
     fi
-    # In the profile of the build clippy shares its build scripts (bindgen!) with it.
-    check "cargo clippy, PostgreSQL $PG_MAJOR" \
-        pg_cargo clippy --profile "$PROFILE" --workspace --all-targets -- -D warnings
     # Overflow is checked. With CASSERT=1 in the profile of the build, which does that as well, so that what the build needs is compiled once. Each
     # fuzz target takes FUZZ_SECONDS, 1 if not told.
-    check 'cargo test' cargo test --manifest-path "$ROOT/Cargo.toml" ${CASSERT:+--profile "$PROFILE"}
+    if [[ ${MAJOR_ONLY:-scripts} == scripts ]]; then
+        check 'cargo test' strict cargo test --manifest-path "$ROOT/Cargo.toml" ${CASSERT:+--profile "$PROFILE"}
+    fi
+}
+
+# strict COMMAND...: the compiler's warnings are errors if build_flags says so. The scripts compile other things, of which less is expected.
+strict() {
+    [[ -z ${build_flags:-} ]] || local -x RUSTFLAGS="${RUSTFLAGS:-} $build_flags"
+    "$@"
 }
 
 run_docs() {
@@ -84,13 +94,7 @@ need_build_packages
 need_rust_components
 
 cargo_checks
-# The scripts compile other things, of which less is expected.
-build() {
-    [[ -z ${build_flags:-} ]] || local -x RUSTFLAGS="${RUSTFLAGS:-} $build_flags"
-    build_extension
-}
-
-part "build, PostgreSQL $PG_MAJOR" build || {
+part "build, PostgreSQL $PG_MAJOR" strict build_extension || {
     # Nothing to test.
     failures+=("build, PostgreSQL $PG_MAJOR")
     summary

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A streaming standby answers by GiST and by sigfile what its primary answers by sequential scans, and so do jobs. It compares each page
-# that it replays with the primary's.
+# that it replays with the primary's. When it is promoted, pg_rewind makes a standby of the old primary, though that has gone on.
 
 # shellcheck source=scripts/test-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
@@ -50,7 +50,7 @@ by_jobs() {
 }
 
 cluster_init primary
-cluster_conf primary 'wal_level = replica' 'wal_consistency_checking = all'
+cluster_conf primary 'wal_level = replica' 'wal_consistency_checking = all' 'wal_log_hints = on' 'wal_keep_size = 1GB' 'wal_retrieve_retry_interval = 200ms'
 cluster_start primary
 cluster_use primary
 ask -c 'CREATE EXTENSION bloom_ident'
@@ -102,3 +102,36 @@ done
 for call in "bloom_sigfile_check('index_unlogged')" "bloom_sigfile_stats('index_unlogged')" "bloom_clusters('unlogged', 'id', 'sig', 0.9)"; do
     fails 0A000 'cannot access temporary or unlogged relations during recovery' "SELECT $call"
 done
+
+# The standby is promoted, both go on, and the old primary follows the new one: what it has written alone is gone, from its indexes too.
+# Replay begins at the last checkpoint that both have had, which is this one: what is older comes from the files.
+cluster_use primary
+ask -c CHECKPOINT
+cluster_caught_up primary standby
+ask -c CHECKPOINT
+as_server "$PGBIN/pg_ctl" promote -w -s -D "$(cluster_dir standby)"
+# One changes pages of every kind, the other only a few of them, which replay would not write over.
+cluster_use primary
+for method in gist sigfile; do
+    ask -c "INSERT INTO by_$method SELECT i, bloom_signature('lost ' || i) FROM generate_series(7001, 9000) AS i" -c "UPDATE by_$method SET sig = bloom_signature('lost ' || id) WHERE id % 30 = 0" \
+        -c "DELETE FROM by_$method WHERE id % 11 = 0 AND id % 30 > 0" -c "VACUUM by_$method" -c "INSERT INTO by_$method SELECT i, bloom_signature('lost ' || i) FROM generate_series(9001, 9100) AS i"
+done
+ask -c "SELECT bloom_sigfile_merge('index_sigfile')" -c 'CHECKPOINT' >/dev/null
+searches=("SELECT count(*), md5(array_agg(id ORDER BY id)::text) FROM TABLE WHERE sig % bloom_query(bloom_signature('lost 7007'), 0.5)" "${searches[@]}")
+[[ $(by_index by_gist index_gist | head -n 1) == [1-9]* && $(by_index by_sigfile index_sigfile | head -n 1) == [1-9]* ]] || die 'what will be lost is not there'
+cluster_stop primary
+cluster_use standby
+for method in gist sigfile; do ask -c "INSERT INTO by_$method SELECT i, bloom_signature('kept ' || i) FROM generate_series(7007, 7009) AS i" -c "DELETE FROM by_$method WHERE id = 5008"; done
+ask -c CHECKPOINT
+searches=("SELECT count(*), md5(array_agg(id ORDER BY id)::text) FROM TABLE WHERE sig % bloom_query(bloom_signature('kept 7007'), 0.5)" "${searches[@]}")
+table=$(by_table by_gist)
+[[ $(sed -n 1p <<<"$table") == [1-9]* && $(sed -n 2p <<<"$table") == '0|' ]] || die "the new primary has not what it should have:"$'\n'"$table"
+as_server "$PGBIN/pg_rewind" --write-recovery-conf --source-server="host=$PGHOST port=$PGPORT user=postgres dbname=postgres" -D "$(cluster_dir primary)" >"$SCRATCH/rewind.log" 2>&1 || die "pg_rewind: $(<"$SCRATCH/rewind.log")"
+grep -q 'servers diverged at WAL location' "$SCRATCH/rewind.log" || die "pg_rewind had nothing to do: $(<"$SCRATCH/rewind.log")"
+cluster_start primary
+cluster_caught_up standby primary
+for method in gist sigfile; do
+    diff <(echo "$table") <(by_table "by_$method") || die "pg_rewind: the table differs, $method"
+    diff <(echo "$table") <(by_index "by_$method" "index_$method") || die "pg_rewind: answers differ by $method"
+done
+[[ $(ask -c "SELECT bloom_sigfile_check('index_sigfile') = (SELECT count(*) FROM by_sigfile)") == t ]] || die 'pg_rewind: the index is not sound'

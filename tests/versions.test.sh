@@ -96,6 +96,48 @@ END
 put other_0
 [[ $(ask -c "$job") == 9999 ]] || die 'a session that begins with the other library'
 put same
+
+# Sessions that have loaded the first library go on with it while others load the one that was put in its place: both write to the same index, and a guard of
+# either sees the rows of the other. A function that came with the new one is not there for the old one, whose session says which file it wanted.
+LC_ALL=C sed 's/bloom_bits_wrapper/bloom_bitz_wrapper/g' "$library" >"$layouts/without"
+ask <<'SQL'
+CREATE TABLE held (id int PRIMARY KEY, name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED);
+CREATE INDEX held_i ON held USING sigfile (sig) WITH (tail_limit = 100);
+CREATE TRIGGER guard AFTER INSERT ON held FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.9', 'reject');
+SQL
+# turn NAME FIRST: rows from there on, and how many rows the index finds of them and of one of the other session.
+turn() {
+    printf "INSERT INTO held SELECT i, md5(i::text) FROM generate_series(%d, %d) AS i;\n" "$2" $(($2 + 299))
+    printf "INSERT INTO held VALUES (0, md5('%d'));\n" "${3:-$2}"
+    printf "SELECT '%s', array_agg(id ORDER BY id) FROM held WHERE sig %% bloom_query(bloom_signature(md5('%d')), 0.9);\n" "$1" "${3:-$2}"
+}
+put without
+said=$({
+    turn old 1
+    printf '\\! %s\n' "$(putting other_0)"
+    turn old 1001
+    turn new 2001 1001 >"$layouts/new.sql"
+    printf '\\! psql -XAtq -v VERBOSITY=terse -f %q 2>&1\n' "$layouts/new.sql"
+    turn old 3001 2001
+    echo "SELECT bloom_bits(sig) FROM held WHERE id = 1;"
+    printf '\\! psql -XAtq -c %q\n' 'SELECT count(bloom_bits(sig)) FROM held WHERE id = 1'
+    echo 'VACUUM held; SELECT bloom_sigfile_merge($$held_i$$) IS NULL, bloom_sigfile_check($$held_i$$);'
+} | timeout -k 5 60 psql -XAtq -v VERBOSITY=terse 2>&1 | sed 's/^psql:[^:]*:[0-9]*: //') || die "the session ends: $said"
+refused='ERROR:  new row for relation "held" is too similar to an existing row'
+diff - <(echo "$said") <<END || die 'sessions with two libraries (< expected, > said)'
+$refused
+old|{1}
+$refused
+old|{1001}
+$refused
+new|{1001}
+$refused
+old|{2001}
+ERROR:  could not find function "bloom_bits_wrapper" in file "$library"
+1
+f|1200
+END
+put same
 ! grep -E 'PANIC|TRAP|terminated by signal' "$SCRATCH/versions/log" || die 'a process crashed'
 
 # What a newer version has left on disk: a signature in a table, one in a GiST index, the metapage of a sigfile index, and its signatures.

@@ -56,11 +56,14 @@ SELECT expected > 0 AS enough, unexplained, wrong FROM check_job('bloom_linkage(
 -- candidates that do not fit into memory, and then records that do not
 SET maintenance_work_mem = '1MB';
 SELECT count(*), sum(unexplained), sum(wrong), bool_and(enough) FROM check_all('doc', NULL, 1);
+-- How far it is, is told where it takes long.
+SET client_min_messages = warning;
 CREATE VIEW padded AS SELECT id || repeat(' x', 1000) AS id, bits, sig, tokens FROM doc;
 WITH plain AS MATERIALIZED (SELECT sig, least(a, b) AS a, greatest(a, b) AS b, similarity FROM unnest('{bits,sig}'::name[]) AS sig, bloom_duplicates('doc', 'id', sig, 0.2, verify => 'tokens')),
     padded AS MATERIALIZED (SELECT sig, least(x, y) AS a, greatest(x, y) AS b, similarity FROM unnest('{bits,sig}'::name[]) AS sig, bloom_duplicates('padded', 'id', sig, 0.2, verify => 'tokens'),
         LATERAL (SELECT split_part(a, ' ', 1), split_part(b, ' ', 1)) AS l (x, y))
 SELECT (SELECT count(*) > 1000 FROM plain) AS enough, (SELECT count(*) FROM (TABLE plain EXCEPT TABLE padded) AS m) AS missing, (SELECT count(*) FROM (TABLE padded EXCEPT TABLE plain) AS w) AS wrong;
+RESET client_min_messages;
 RESET maintenance_work_mem;
 
 -- clusters are those of the pairs
