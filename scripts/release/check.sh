@@ -44,6 +44,7 @@ if [[ ${1:-} != --source || ${GITHUB_REF_TYPE:-} == tag ]]; then
 fi
 
 if [[ ${1:-} != --source ]]; then
+    [[ ! -e $PACKAGES/QUICK ]] || wrong+=('packages were built with QUICK=1, to try the scripts: make packages')
     for major in "${MAJORS[@]}"; do
         for arch in "${ARCHES[@]}"; do
             name=bloom-ident-v$VERSION-pg$major-$arch-linux-gnu

@@ -28,7 +28,7 @@ pack() {
     find "$tree" -type d -exec chmod 755 {} +
     same_times "$tree"
     # One thread, since several compress to other bytes.
-    dpkg-deb --root-owner-group -Zxz --threads-max=1 --build "$tree" "$PACKAGES/$2" >/dev/null
+    dpkg-deb --root-owner-group -Zxz -z4 --threads-max=1 --build "$tree" "$PACKAGES/$2" >/dev/null
     say "made $PACKAGES/$2"
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # scripts/release/library.sh MAJOR ARCH: builds the library of the packages for a PostgreSQL and a processor, and installs it with its scripts below
-# target/release-work/pgMAJOR-ARCH/stage. The debug symbols stay apart.
+# target/release-work/pgMAJOR-ARCH/stage. The debug symbols stay apart. QUICK=1 tries these scripts with a build that takes less time; such packages are no release.
 
 # shellcheck source=scripts/release/release.sh
 source "$(dirname "${BASH_SOURCE[0]}")/release.sh"
@@ -29,7 +29,8 @@ say "building the library for PostgreSQL $MAJOR on $ARCH, by $("$RUSTC" --versio
     # A directory of its own, since these flags compile every crate anew.
     export CARGO_TARGET_DIR=$RELEASE/cargo
     # Lines for backtraces, not variables: with these the linker would take several times the memory.
-    export CARGO_PROFILE_RELEASE_DEBUG=line-tables-only CARGO_PROFILE_RELEASE_STRIP=none CARGO_INCREMENTAL=0
+    profile=${PROFILE^^}
+    export "CARGO_PROFILE_${profile}_DEBUG=line-tables-only" "CARGO_PROFILE_${profile}_STRIP=none" CARGO_INCREMENTAL=0
     upper=${RUST_TARGET^^}
     export "CARGO_TARGET_${upper//-/_}_RUSTFLAGS=$flags -C link-arg=-Wl,--build-id=sha1"
     if foreign "$ARCH"; then
@@ -38,8 +39,8 @@ say "building the library for PostgreSQL $MAJOR on $ARCH, by $("$RUSTC" --versio
     # The C compiler writes its paths, too, but for those that it is told of.
     export "CFLAGS_${RUST_TARGET//-/_}=-ffile-prefix-map=$ROOT=/usr/src/bloom_ident"
     export RUSTFMT=true
-    pg_cargo build --locked -p bloom_ident --profile release --target "$RUST_TARGET"
-    cp "$CARGO_TARGET_DIR/$RUST_TARGET/release/libbloom_ident.so" "$WORK/unstripped.so"
+    pg_cargo build --locked -p bloom_ident --profile "$PROFILE" --target "$RUST_TARGET"
+    cp "$CARGO_TARGET_DIR/$RUST_TARGET/$PROFILE/libbloom_ident.so" "$WORK/unstripped.so"
 )
 
 # As dh_strip does it.
@@ -48,10 +49,12 @@ build_id=$("$(tool readelf)" -n "$WORK/unstripped.so" | sed -n 's/.*Build ID: //
 debug=$WORK/debug/usr/lib/debug/.build-id/${build_id:0:2}
 rm -rf "$WORK/debug" "$STAGE"
 mkdir -p "$debug"
-"$(tool objcopy)" --only-keep-debug --compress-debug-sections "$WORK/unstripped.so" "$debug/${build_id:2}.debug"
+"$(tool objcopy)" --only-keep-debug "$WORK/unstripped.so" "$debug/${build_id:2}.debug"
 chmod 644 "$debug/${build_id:2}.debug"
 "$(tool strip)" --remove-section=.comment --remove-section=.note --strip-unneeded -o "$WORK/bloom_ident.so" "$WORK/unstripped.so"
 echo "$build_id" >"$WORK/build-id"
+# Nothing that was built so is released: check.sh looks for it.
+[[ $PROFILE == release ]] || touch "$PACKAGES/QUICK"
 rm "$WORK/unstripped.so"
 
 place_extension "$STAGE"

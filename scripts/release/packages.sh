@@ -5,7 +5,7 @@
 # shellcheck source=scripts/release/release.sh
 source "$(dirname "${BASH_SOURCE[0]}")/release.sh"
 
-unset QUICK
+rm -f "$PACKAGES/QUICK"
 notes=()
 note() { notes+=("$*"); }
 has() { [[ " ${*:2} " == *" $1 "* ]]; }
