@@ -13,7 +13,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/compiler.sh"
 for_target "${1:-16}" arm64
 ((MAJOR == 16)) || die 'of 16 alone there is a whole server for arm64'
 # Types, their bytes, indexes, models: what each processor must do in the same way, within minutes.
-read -ra REGRESS <<<"${REGRESS:-golden ngram signature minhash search gist sigfile names model}"
+read -ra REGRESS <<<"${REGRESS:-golden ngram signature minhash query gist sigfile names model}"
 qemu=qemu-aarch64-static
 need_packages qemu-user-static "gcc-$TRIPLE" "libc6-dev-$ARCH-cross"
 

@@ -23,7 +23,7 @@ read -ra MAJORS <<<"${MAJORS:-15 16 17 18}"
 read -ra ARCHES <<<"${ARCHES:-amd64 arm64}"
 # The newest glibc that a library may ask for: that of RHEL 9, which is the oldest system that the packages are for.
 # shellcheck disable=SC2034
-GLIBC_MOST=2.34
+GLIBC_MOST=${GLIBC_MOST:-2.34}
 
 VERSION=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$ROOT/bloom_ident.control")
 RELEASE=$ROOT/target/release-work
