@@ -19,7 +19,7 @@ trap 'rm -rf "$context"' EXIT
 # Not what the machine has configured: a store of its own, without a daemon and without mounts that need one.
 export STORAGE_DRIVER=vfs
 buildah() { command buildah --root "$RELEASE/containers" --runroot "$RELEASE/containers-run" "$@"; }
-build() { buildah build --quiet --isolation chroot --format docker --timestamp "$SOURCE_DATE_EPOCH" --arch "$arch" --platform "linux/$arch" "$@" >/dev/null; }
+build() { buildah build --quiet --isolation chroot --format docker --timestamp "$SOURCE_DATE_EPOCH" --platform "linux/$arch" "$@" >/dev/null; }
 
 # save IMAGE FILE: as an archive.
 save() {
