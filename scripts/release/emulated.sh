@@ -11,6 +11,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/servers.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/compiler.sh"
 
 for_target "${1:-16}" arm64
+PG_MAJOR=$MAJOR
 ((MAJOR == 16)) || die 'of 16 alone there is a whole server for arm64'
 # Types, their bytes, indexes, models: what each processor must do in the same way, within minutes.
 read -ra REGRESS <<<"${REGRESS:-golden ngram signature minhash query gist sigfile names model}"
