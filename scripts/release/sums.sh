@@ -7,6 +7,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/release.sh"
 cd "$PACKAGES"
 rm -f SHA256SUMS
 compgen -G 'bloom*' >/dev/null || die "there are no packages in $PACKAGES"
-LC_ALL=C ls bloom* | xargs sha256sum >SHA256SUMS.new
+sha256sum bloom* >SHA256SUMS.new
 mv SHA256SUMS.new SHA256SUMS
 say "wrote $PACKAGES/SHA256SUMS of $(wc -l <SHA256SUMS) files"

@@ -22,8 +22,8 @@ lintian_errors() {
 
 # install_in FILE: as a stranger does it.
 install_in() {
-    cp "$PACKAGES/$1" "$CHROOT/tmp/"
-    in_chroot apt-get -q install -y --no-install-recommends "/tmp/$1" >"$WORK/apt.log" 2>&1 || {
+    cp "$1" "$CHROOT/tmp/"
+    in_chroot apt-get -q install -y --no-install-recommends "/tmp/$(basename "$1")" >"$WORK/apt.log" 2>&1 || {
         tail -n 20 "$WORK/apt.log" >&2
         die "apt cannot install $1 (see above)"
     }
@@ -59,10 +59,10 @@ awk '/^## Clean a register/ { here = 1 } here && /^```text/ { exit } here && /^`
     sed "s|'docs/data/register.csv'|'/usr/share/doc/$package/examples/register.csv'|" >"$CHROOT/tmp/readme.sql"
 grep -q bloom_model_fit "$CHROOT/tmp/readme.sql" || die 'README.md has no statements of a model in "Clean a register" any more'
 
-before=$(find "$PACKAGES" -name "bloom-ident-v*-pg$MAJOR-$ARCH-linux-gnu.deb" ! -name "$file" -printf '%f\n' | sort -V | tail -n 1)
+before=$(find "$RELEASE/older" -name "bloom-ident-v*-pg$MAJOR-$ARCH-linux-gnu.deb" ! -name "$file" 2>/dev/null | sort -V | tail -n 1)
 began=$SECONDS
 in_chroot apt-get -q update >"$WORK/apt.log" 2>&1
-install_in "${before:-$file}"
+install_in "${before:-$PACKAGES/$file}"
 with_server "run -q -c 'CREATE EXTENSION bloom_ident' && run -f /tmp/readme.sql" >"$WORK/readme.log" 2>&1 || {
     cat "$WORK/readme.log" >&2
     die "the first statements of README.md fail with $package (see above)"
@@ -73,16 +73,16 @@ say "PostgreSQL $MAJOR, $suite: from the empty system to the first result of REA
 ((took < 60)) || warn 'that is more than a minute'
 
 if [[ -n $before ]]; then
-    install_in "$file"
+    install_in "$PACKAGES/$file"
     with_server "run -At -c 'ALTER EXTENSION bloom_ident UPDATE' -c \"SELECT 'version ' || extversion FROM pg_extension WHERE extname = 'bloom_ident'\" -c 'SELECT count(*) FROM model, bloom_model_duplicates(\$\$register\$\$, \$\$number\$\$, model)'" \
         >"$WORK/update.log" 2>&1 || {
         cat "$WORK/update.log" >&2
         die "the update from $before fails (see above)"
     }
     grep -qx "version $VERSION" "$WORK/update.log" || die "after the update: $(cat "$WORK/update.log")"
-    say "PostgreSQL $MAJOR, $suite: updated from $before"
+    say "PostgreSQL $MAJOR, $suite: updated from $(basename "$before")"
 else
-    say "PostgreSQL $MAJOR, $suite: no package of an older version to update from"
+    say "PostgreSQL $MAJOR, $suite: no package of an older version to update from (scripts/release/older.sh makes one)"
 fi
 
 in_chroot apt-get -q purge -y "$package" >"$WORK/apt.log" 2>&1 || die "cannot be purged: $(tail -n 5 "$WORK/apt.log")"
