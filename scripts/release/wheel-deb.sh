@@ -33,6 +33,8 @@ cat >"$tree/DEBIAN/postinst" <<'END'
 #!/bin/sh
 set -e
 pg_createcluster 16 main >/dev/null
+# It is built without.
+pg_conftool 16 main set ssl off
 END
 chmod 755 "$tree/DEBIAN/postinst"
 dpkg-deb --root-owner-group -Zgzip --build "$tree" "$file" >/dev/null
