@@ -19,8 +19,9 @@ select_compiler
 built_library() { echo "$WORK/bloom_ident.so"; }
 
 # Paths of this machine would make each build another one: what the compiler writes of them is the same everywhere.
-remap=("$ROOT=/usr/src/bloom_ident" "${CARGO_HOME:-$HOME/.cargo}/registry/src=/usr/src/crates"
-    "$("$RUSTC" --print sysroot)/lib/rustlib/src/rust=/rustc/$("$RUSTC" -vV | sed -n 's/^commit-hash: //p')")
+remap=("$ROOT=/usr/src/bloom_ident" "$("$RUSTC" --print sysroot)/lib/rustlib/src/rust=/rustc/$("$RUSTC" -vV | sed -n 's/^commit-hash: //p')")
+# The folder's name ends with a number that differs between versions of cargo.
+for registry in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*; do remap+=("$registry=/usr/src/crates"); done
 flags=
 for pair in "${remap[@]}"; do flags+=" --remap-path-prefix=$pair"; done
 

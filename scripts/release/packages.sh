@@ -10,6 +10,7 @@ notes=()
 note() { notes+=("$*"); }
 has() { [[ " ${*:2} " == *" $1 "* ]]; }
 
+"$here/meta.sh"
 for major in "${MAJORS[@]}"; do
     for arch in "${ARCHES[@]}"; do
         "$here/library.sh" "$major" "$arch"
@@ -35,7 +36,7 @@ if has 16 "${MAJORS[@]}" && has arm64 "${ARCHES[@]}" && foreign arm64; then
 fi
 if ((EUID == 0)); then
     "$here/images.sh" "$(dpkg --print-architecture)"
-    "$here/offline.sh"
+    ! has 15 "${MAJORS[@]}" || "$here/offline.sh"
 fi
 "$here/sums.sh"
 for line in "${notes[@]}"; do say "$line"; done
