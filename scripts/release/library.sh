@@ -20,7 +20,8 @@ built_library() { echo "$WORK/bloom_ident.so"; }
 
 # Paths of this machine would make each build another one: what the compiler writes of them is the same everywhere.
 remap=("$ROOT=/usr/src/bloom_ident" "$("$RUSTC" --print sysroot)/lib/rustlib/src/rust=/rustc/$("$RUSTC" -vV | sed -n 's/^commit-hash: //p')")
-# The folder's name ends with a number that differs between versions of cargo.
+# They must be there to be named. The folder's name ends with a number that differs between versions of cargo.
+(cd "$ROOT" && cargo fetch --locked --quiet)
 for registry in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*; do remap+=("$registry=/usr/src/crates"); done
 flags=
 for pair in "${remap[@]}"; do flags+=" --remap-path-prefix=$pair"; done
