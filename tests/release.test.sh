@@ -17,13 +17,15 @@ message=$(GLIBC_MOST=2.2 "$ROOT/scripts/release/glibc.sh" "$(built_library)" 2>&
 # A version that is not the same everywhere is found.
 copy=$SCRATCH/release_copy
 mkdir "$copy"
+mkdir "$copy/tests"
+cp -R "$ROOT/tests/released" "$copy/tests/"
 cp -R "$ROOT"/{scripts,sql,citus,Cargo.toml,Cargo.lock,rust-toolchain.toml,CHANGELOG.md,bloom_ident.control,META.json} "$copy/"
 sed -i "s/^default_version = .*/default_version = '999.0.0'/" "$copy/bloom_ident.control"
 message=$("$copy/scripts/release/check.sh" --source 2>&1) && die 'versions that differ pass'
 for place in Cargo.toml Cargo.lock META.json citus/bloom_ident_citus.control; do
     [[ $message == *"$place says "* ]] || die "$place with another version is not found: $message"
 done
-[[ $message == *'no script in sql/ makes 999.0.0'* && $message == *'CHANGELOG.md has no section "## 999.0.0"'* ]] || die "what a new version lacks is not found: $message"
+[[ $message == *'no script of bloom_ident leads from 0.1.0 to 999.0.0'* && $message == *'no script of bloom_ident_citus leads from 0.1.0 to 999.0.0'* && $message == *'CHANGELOG.md has no section "## 999.0.0"'* ]] || die "what a new version lacks is not found: $message"
 rm -rf "$copy"
 
 "$ROOT/scripts/release/meta.sh" --here >/dev/null

@@ -19,24 +19,22 @@ while read -r found; do must META.json "$found"; done < <(sed '/"meta-spec"/,$d;
 [[ -e $ROOT/$(sed -n 's/.*"file": "\(sql.*\)".*/\1/p' "$ROOT/META.json") ]] || wrong+=('META.json names a script that is not there')
 if [[ ${GITHUB_REF_TYPE:-} == tag ]]; then must 'the tag' "${GITHUB_REF_NAME#v}"; fi
 
-# A database of each older version is led to this one, by one script or several.
-declare -A reached=([$VERSION]=1)
-mapfile -t steps < <(cd "$ROOT/sql" && compgen -G 'bloom_ident--*--*.sql' | sed -E 's/^bloom_ident--(.*)--(.*)\.sql$/\1 \2/')
-for ((round = 0; round <= ${#steps[@]}; round++)); do
-    for step in "${steps[@]}"; do
-        [[ -z ${reached[${step#* }]:-} ]] || reached[${step% *}]=1
+# A database of each released version is led to this one, by one script or several, and what was released has not changed.
+for extension in sql/bloom_ident citus/bloom_ident_citus; do
+    declare -A reached=([$VERSION]=1)
+    mapfile -t steps < <(cd "$ROOT" && compgen -G "$extension--*--*.sql" | sed -E "s,^$extension--(.*)--(.*)\\.sql\$,\\1 \\2,")
+    for ((round = 0; round <= ${#steps[@]}; round++)); do
+        for step in "${steps[@]}"; do
+            [[ -z ${reached[${step#* }]:-} ]] || reached[${step% *}]=1
+        done
     done
+    for version in "$ROOT"/tests/released/*/; do
+        version=$(basename "$version")
+        [[ -n ${reached[$version]:-} ]] || wrong+=("no script of ${extension#*/} leads from $version to $VERSION")
+    done
+    unset reached
 done
-mapfile -t versions < <(
-    cd "$ROOT/sql" && for script in bloom_ident--*.sql; do
-        sed -E 's/^bloom_ident--//; s/\.sql$//; s/--/\n/' <<<"$script"
-    done | sort -uV
-)
-for version in "${versions[@]}"; do
-    [[ -n ${reached[$version]:-} || $(printf '%s\n' "$version" "$VERSION" | sort -V | tail -n 1) != "$VERSION" ]] ||
-        wrong+=("no script in sql/ leads from $version to $VERSION")
-done
-[[ -n ${reached[$VERSION]} && " ${versions[*]} " == *" $VERSION "* ]] || wrong+=("no script in sql/ makes $VERSION")
+(cd "$ROOT/tests/released" && sha256sum --check --quiet --strict SHA256SUMS) >/dev/null 2>&1 || wrong+=('tests/released is not as its SHA256SUMS says')
 
 heading=$(grep -E "^## ${VERSION//./\\.}( |\$)" "$ROOT/CHANGELOG.md") || wrong+=("CHANGELOG.md has no section \"## $VERSION\"")
 if [[ ${1:-} != --source || ${GITHUB_REF_TYPE:-} == tag ]]; then
