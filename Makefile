@@ -1,16 +1,17 @@
 # Thin on purpose: what each target does is in scripts/.
-# Variables given to make (PG, PG_CONFIG, CASSERT, QUICK, ACCEPT, DESTDIR, KEEP, TORTURE, QUALITY_…) reach the scripts through the environment.
+# Variables given to make (PG, MAJORS, ARCHES, PG_CONFIG, CASSERT, QUICK, ACCEPT, DESTDIR, KEEP, TORTURE, QUALITY_…) reach the scripts through the environment.
 
 .DEFAULT_GOAL := help
 TESTS ?=
 TEST ?=
 
-.PHONY: help build install uninstall test test-all regress isolation script torture dev dev-stop demo demo-stop bench compare quality freeze clean
+.PHONY: help all build install uninstall installcheck test test-all regress isolation script torture dev dev-stop demo demo-stop bench compare quality freeze packages release-check clean
 
 help:
 	@echo 'make build     [PG=15|16|17|18 | PG_CONFIG=path] release build of the extension'
 	@echo 'make install   [PG_CONFIG=path] [DESTDIR=dir]   build and install into that PostgreSQL (15 to 18)'
 	@echo 'make uninstall [PG_CONFIG=path] [DESTDIR=dir]   remove from that PostgreSQL what install has put there'
+	@echo 'make installcheck [PG_CONFIG=path] [TESTS="a b"] tests against the extension as it is installed in a running server (PGHOST, PGPORT, PGUSER)'
 	@echo 'make test      [PG=15|16|17|18 | PG_CONFIG=path] every check and test, in a scratch cluster'
 	@echo '               [CASSERT=1]                      with a server that checks its assertions (15, 17 or 18), built from source once'
 	@echo 'make test-all  [MAJORS="15 18 16 17"]           make test for each of them, two side by side'
@@ -25,8 +26,13 @@ help:
 	@echo 'make compare   BASE=commit [ROUNDS=5] [ROWS=100000] [PG=…]  times with that commit and with this tree, and their ratios'
 	@echo 'make quality   [QUALITY_MILLION=1] [PG=…]       how good the pairs of match models, measures of names and of kinds of errors are, on data with a known truth'
 	@echo 'make freeze    [PG=15|18]                       keep what a release leaves behind, once for each of the two majors, before its tag'
+	@echo 'make packages  [MAJORS="15 18"] [ARCHES=amd64]  Debian packages, RPMs, archives and images of a release, in target/packages, each tried'
+	@echo 'make release-check                              whether versions, scripts, changes, packages and checksums agree'
 	@echo 'QUICK=1 with build, regress, isolation or script: a build that compiles in less time and runs more slowly'
 	@echo 'make clean                                      remove target/ (builds, downloads, test output)'
+
+# What PGXN's client calls before "make install".
+all: build
 
 build:
 	@scripts/build.sh
@@ -36,6 +42,9 @@ install:
 
 uninstall:
 	@scripts/uninstall.sh
+
+installcheck:
+	@TESTS="$(TESTS)" scripts/installcheck.sh
 
 test:
 	@scripts/test.sh
@@ -78,6 +87,12 @@ quality:
 
 freeze:
 	@scripts/freeze.sh
+
+packages:
+	@scripts/release/packages.sh
+
+release-check:
+	@scripts/release/check.sh
 
 clean:
 	@scripts/clean.sh

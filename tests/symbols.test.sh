@@ -10,7 +10,7 @@ library=$("$PGBIN/pg_config" --pkglibdir)/bloom_ident.so
 # Declared by the tests that look into a session.
 for_tests=$(sed -n '/^CREATE FUNCTION session_state/,/;$/p' "$ROOT/tests/sql/session_state.sql")
 # The scripts drop the functions that they call in the end.
-for_tests+=$(cat "$ROOT"/sql/*.sql | sed -n -e '/^CREATE FUNCTION bloom_ident_installed/,/;$/p' -e '/^CREATE FUNCTION bloom_stale_warning/,/;$/p' | sed 's/MODULE_PATHNAME/$libdir\/bloom_ident/')
+for_tests+=$(cat "$ROOT"/sql/*.sql | sed -n -e '/^CREATE FUNCTION bloom_ident_installed/,/;$/p' -e '/^CREATE FUNCTION bloom_ident_updated/,/;$/p' | sed 's/MODULE_PATHNAME/$libdir\/bloom_ident/')
 # What a release had stays, and the scripts that update the extension may name functions that they drop again.
 diff <(wrappers < <(cat "$ROOT"/sql/*.sql "$ROOT"/tests/released/*/symbols; echo "$for_tests")) <(grep -aoE 'pg_finfo_[a-z0-9_]+_wrapper' "$library" | wrappers) ||
     die 'sql/ and the library name different functions (< sql, > library)'

@@ -142,9 +142,12 @@ fn bloom_stale_indexes(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(pg_sys::Datum::null())
 }
 
-/// `() RETURNS void`. Warns of all of them at once. The scripts that update the extension call it in the end.
+/// `() RETURNS void`. The scripts that update the extension call it in the end: it warns of all of them at once, and has sessions read the
+/// expressions of indexes anew, whose functions may have one argument more.
 #[entry(volatile, parallel_unsafe)]
-fn bloom_stale_warning(_fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+fn bloom_ident_updated(_fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
+    // SAFETY: what sessions have in their caches of relations is forgotten when this transaction commits.
+    unsafe { pg_sys::CacheInvalidateRelcacheAll() };
     warn_of(&stale_indexes(Look::Thorough));
     NewValue(pg_sys::Datum::null())
 }

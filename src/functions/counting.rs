@@ -7,12 +7,14 @@ use text::ngram::Gaps;
 use text::tokens::TokenHashList;
 
 use super::default_shape::{planned_shape, planned_shape_of_tokens};
+use super::rule_sets::rules_argument;
 use pg::error::OrRaise;
 use pg::values::text::Text;
 use pg::values::varlena::{aggregate_state, NewValue};
 use pg::{check_for_interrupts, entry};
 use types::{Counting, NewCounting, Tokens};
 
+/// `(text text, ngram integer, max_chars integer, fpr float8, by_word boolean, filler boolean, rules integer) RETURNS counting_bloom`
 #[entry]
 fn counting_signature(
     text: Text<'_>,
@@ -21,8 +23,11 @@ fn counting_signature(
     fpr: f64,
     by_word: bool,
     filler: bool,
+    fcinfo: pg_sys::FunctionCallInfo,
 ) -> NewCounting {
-    NewCounting::new(planned_shape(max_chars, ngram, fpr), |builder| {
+    // SAFETY: declared with these arguments, and perhaps an integer, and STRICT.
+    let rules = unsafe { rules_argument(fcinfo, 6) };
+    NewCounting::new(planned_shape(max_chars, ngram, fpr).by(rules), |builder| {
         let gaps = Gaps::new(by_word, filler)?;
         builder.add_text(text.as_str(), gaps, check_for_interrupts)
     })

@@ -11,6 +11,7 @@ mod normal_form;
 mod order;
 mod own_abbreviations;
 mod rates;
+mod rule_sets;
 mod signature;
 mod similarity;
 mod tokens;

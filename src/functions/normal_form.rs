@@ -8,6 +8,7 @@ use text::for_each_sound;
 use text::names::{self, name_forms, name_parts, Rarity};
 use text::ngram::{check_length, index, similarity, Gaps};
 
+use super::rule_sets::rules_argument;
 use pg::error::OrRaise;
 use pg::function::record::record;
 use pg::function::rows::text_datum;
@@ -18,9 +19,12 @@ use types::{fixed_array, ngram_array, TextArray, Tokens};
 
 // Identity text to its normal form.
 
+/// `(text text, filler boolean, rules integer) RETURNS text`
 #[entry]
-fn ident_normalize(text: Text<'_>, filler: bool) -> String {
-    text::normalize(text.as_str(), filler, check_for_interrupts).or_raise()
+fn ident_normalize(text: Text<'_>, filler: bool, fcinfo: pg_sys::FunctionCallInfo) -> String {
+    // SAFETY: declared with these arguments, and perhaps an integer, and STRICT.
+    let rules = unsafe { rules_argument(fcinfo, 2) };
+    text::normalize_by(text.as_str(), rules, filler, check_for_interrupts).or_raise()
 }
 
 #[entry]

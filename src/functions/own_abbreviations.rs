@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use pgrx::{pg_sys, PgSqlErrorCode};
 
+use super::default_shape::planned_shape;
 use super::signature::signature;
 use pg::error::{raise, sql_error, OrRaise};
 use pg::function::rows::text_datum;
@@ -53,7 +54,8 @@ fn bloom_sign(
     // entries have the names of languages in small letters
     let own = OwnEntries::beside(function).read(&language.to_ascii_lowercase(), asked.as_deref());
     let expanded = text::expand_with(text, language, version, &own, tick).or_raise();
-    signature(&expanded, ngram, max_chars, fpr, by_word, filler)
+    let shape = planned_shape(max_chars, ngram, fpr);
+    signature(&expanded, shape, by_word, filler)
 }
 
 /// The table of entries, and plans to read it.

@@ -5,12 +5,13 @@ use base::Result;
 use pgrx::{pg_sys, AnyNumeric, PgSqlErrorCode};
 use signature::filter::{contains_text, contains_token, Builder, Edited, QueryView, Shape};
 use signature::similarity::{at_least, edit_bound, Popcounts};
-use text::check_edits;
 use text::ngram::Gaps;
+use text::{check_edits, Rules};
 
 use super::default_shape::{
     planned_shape, planned_shape_of_tokens, DEFAULT_FPR, DEFAULT_MAX_CHARS, DEFAULT_NGRAM,
 };
+use super::rule_sets::rules_argument;
 use pg::error::{raise, sql_error, OrRaise};
 use pg::values::text::Text;
 use pg::values::varlena::{aggregate_state, NewValue};
@@ -19,6 +20,7 @@ use types::{Bloom, NewBloom, NewQuery, Tokens};
 
 // Text to signatures.
 
+/// `(text text, ngram integer, max_chars integer, fpr float8, by_word boolean, filler boolean, rules integer) RETURNS bloom`
 #[entry]
 fn bloom_signature(
     text: Text<'_>,
@@ -27,8 +29,12 @@ fn bloom_signature(
     fpr: f64,
     by_word: bool,
     filler: bool,
+    fcinfo: pg_sys::FunctionCallInfo,
 ) -> NewBloom {
-    signature(text.as_str(), ngram, max_chars, fpr, by_word, filler)
+    // SAFETY: declared with these arguments, and perhaps an integer, and STRICT.
+    let rules = unsafe { rules_argument(fcinfo, 6) };
+    let shape = planned_shape(max_chars, ngram, fpr).by(rules);
+    signature(text.as_str(), shape, by_word, filler)
 }
 
 /// What is not told by "function bloom_signature(integer) does not exist".
@@ -51,16 +57,9 @@ fn bloom_signature_of_number(number: AnyNumeric) -> NewBloom {
 }
 
 /// Errors: an argument is out of its range, or by_word and filler are used together.
-pub fn signature(
-    text: &str,
-    ngram: i32,
-    max_chars: i32,
-    fpr: f64,
-    by_word: bool,
-    filler: bool,
-) -> NewBloom {
+pub fn signature(text: &str, shape: Shape, by_word: bool, filler: bool) -> NewBloom {
     let gaps = Gaps::new(by_word, filler).or_raise();
-    NewBloom::new(planned_shape(max_chars, ngram, fpr), |builder| {
+    NewBloom::new(shape, |builder| {
         builder.add_text(text, gaps, check_for_interrupts)
     })
 }
@@ -83,9 +82,9 @@ fn with_edits<T>(
 ) -> T {
     let edits = check_edits(k.into()).or_raise();
     let signature = signature.view();
-    signature.shape().check_of_ngrams().or_raise();
     let threshold = at_least(least, 0.0);
-    let normal = text::normalize(text, false, check_for_interrupts).or_raise();
+    let rules = signature.shape().text_rules().or_raise();
+    let normal = text::normalize_by(text, rules, false, check_for_interrupts).or_raise();
     // Without a bound signatures need not have anything in common, and above all similarities there is nothing.
     let edited = (0.0..=1.0).contains(&threshold) && threshold > 0.0;
     run(&QueryView {
@@ -175,6 +174,23 @@ fn bloom_signature_of_fields_filled(
     let shape = planned_shape(max_chars, ngram, fpr);
     // SAFETY: declared as this, and STRICT.
     unsafe { of_fields(fcinfo, 4, shape, gaps) }
+}
+
+/// `(ngram integer, max_chars integer, fpr float8, filler boolean, rules integer, VARIADIC fields text[]) RETURNS bloom`
+#[entry]
+fn bloom_signature_of_fields_by_rules(
+    ngram: i32,
+    max_chars: i32,
+    fpr: f64,
+    filler: bool,
+    rules: i32,
+    fcinfo: pg_sys::FunctionCallInfo,
+) -> NewBloom {
+    let gaps = Gaps::new(false, filler).or_raise();
+    let rules = Rules::of(rules.into()).or_raise();
+    let shape = planned_shape(max_chars, ngram, fpr).by(rules);
+    // SAFETY: declared as this, and STRICT.
+    unsafe { of_fields(fcinfo, 5, shape, gaps) }
 }
 
 // Tokens to signatures, and which tokens a signature may hold.

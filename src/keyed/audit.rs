@@ -24,6 +24,7 @@ use pgrx::{pg_sys, IntoDatum};
 use signature::bits::to_words;
 use signature::filter::Shape;
 use signature::mix;
+use text::Rules;
 use types::Bloom;
 
 /// Rows fetched at a time.
@@ -188,7 +189,7 @@ fn tokens(shape: Shape) -> Tokens {
             .detail("The attacks tell tokens by how they come together in names, and a name is only a word or two.")
             .hint("Count how often each signature comes: whoever knows how common names are tells the common ones by that."),
         ),
-        (_, n) => Tokens::Normal(n),
+        (_, n) => Tokens::Normal(n, Rules::of(shape.rules().into()).or_raise()),
     }
 }
 

@@ -7,6 +7,7 @@
 
 use pgrx::pg_sys::{self, NodeTag};
 use signature::filter::plan;
+use text::Rules;
 
 use super::indexes;
 use pg::catalog;
@@ -50,7 +51,7 @@ struct Signatures {
     /// Its type.
     bloom: pg_sys::Oid,
     /// Its arguments behind the text.
-    shape: [*mut Node; 5],
+    shape: Vec<*mut Node>,
 }
 
 impl Table<'_> {
@@ -79,7 +80,9 @@ impl Table<'_> {
                 return None;
             }
             let signatures = self.signatures_of(column)?;
-            let [ngram, chars, fpr, ..] = signatures.shape;
+            let &[ngram, chars, fpr, ..] = &signatures.shape[..] else {
+                return None;
+            };
             let bound = function_in_schema_of(within.funcid, Purpose::EditBound, signatures.bloom)?;
             let possible =
                 function_in_schema_of(signatures.maker, Purpose::EditPossible, signatures.bloom)?;
@@ -230,10 +233,9 @@ impl Table<'_> {
                 let is_alike = |&child: &pg_sys::Oid| {
                     let alike = self.column(number, child, of);
                     alike.is_some_and(|alike| {
-                        let shapes = alike.shape.iter().zip(&found.shape);
-                        shapes
-                            .into_iter()
-                            .all(|(a, b)| pg_sys::equal(a.cast(), b.cast()))
+                        let mut shapes = alike.shape.iter().zip(&found.shape);
+                        alike.shape.len() == found.shape.len()
+                            && shapes.all(|(a, b)| pg_sys::equal(a.cast(), b.cast()))
                     })
                 };
                 all.iter().all(is_alike).then_some(found)
@@ -287,21 +289,32 @@ impl Table<'_> {
             let call = cast::<pg_sys::FuncExpr>(made, NodeTag::T_FuncExpr)?;
             let maker = function(call.funcid)?;
             let args = nodes(call.args);
-            if maker.purpose != Purpose::Signature || args.len() != 6 {
+            if maker.purpose != Purpose::Signature || !(6..=7).contains(&args.len()) {
                 return None;
             }
-            let shape: [*mut Node; 5] = args[1..].try_into().ok()?;
-            let constants = shape.map(|arg| cast::<pg_sys::Const>(arg, NodeTag::T_Const));
-            // By word, or with filler, an edit may change more n-grams.
-            let is_fit = |(i, arg): (usize, Option<&pg_sys::Const>)| {
-                arg.is_some_and(|arg| !arg.constisnull && (i < 3 || arg.constvalue.value() == 0))
+            let shape = args[1..].to_vec();
+            let constant = |&arg: &*mut Node| {
+                let constant = cast::<pg_sys::Const>(arg, NodeTag::T_Const);
+                constant.filter(|arg| !arg.constisnull)
             };
-            let is_text = pg_sys::equal(args[0].cast(), of.cast());
-            if !is_text || !constants.into_iter().enumerate().all(is_fit) {
+            let constants: Vec<_> = shape.iter().map_while(constant).collect();
+            let constants: Vec<usize> =
+                constants.iter().map(|arg| arg.constvalue.value()).collect();
+            // By word, or with filler, an edit may change more n-grams; of another rule set it changes others.
+            let is_fit = match constants[..] {
+                [_, _, _, by_word, filler] => (by_word, filler) == (0, 0),
+                [_, _, _, by_word, filler, rules] => {
+                    (by_word, filler) == (0, 0) && rules as u8 == Rules::FIRST.number()
+                }
+                _ => false,
+            };
+            if !is_fit
+                || constants.len() != shape.len()
+                || !pg_sys::equal(args[0].cast(), of.cast())
+            {
                 return None;
             }
-            let [ngram, chars, fpr, ..] =
-                constants.map(|arg| arg.map_or(0, |arg| arg.constvalue.value()));
+            let [ngram, chars, fpr] = [0, 1, 2].map(|i| constants[i]);
             // A table without rows may have any.
             plan(
                 (chars as i32).into(),

@@ -9,6 +9,7 @@ use pg::values::varlena::{varlena_bytes, NewValue, Varlena};
 use pgrx::pg_sys;
 use std::ffi::CStr;
 use text::ngram::{for_each_ngram, Gaps};
+use text::Rules;
 
 /// The server's limit of an ordinary allocation (MaxAllocSize in memutils.h).
 pub(super) const MAX_ALLOC: usize = 0x3fff_ffff;
@@ -201,7 +202,14 @@ fn varlena_header(size: usize) -> [u8; pg_sys::VARHDRSZ] {
 /// array is written where it will stand.
 pub fn ngram_array(text: &str, length: u8, gaps: Gaps) -> NewValue {
     let mut count = 0usize;
-    for_each_ngram(text, length, gaps, |_, _| count += 1, check_for_interrupts);
+    for_each_ngram(
+        text,
+        Rules::FIRST,
+        length,
+        gaps,
+        |_, _| count += 1,
+        check_for_interrupts,
+    );
     let size = pg_sys::VARHDRSZ + usize::from(length);
     let stride = size.next_multiple_of(4);
     if FIRST_ELEMENT + count * stride > MAX_ALLOC {
@@ -222,7 +230,7 @@ pub fn ngram_array(text: &str, length: u8, gaps: Gaps) -> NewValue {
             header.copy_from_slice(&varlena_header(size));
             window.write(&mut ngram[..usize::from(length)]);
         };
-        for_each_ngram(text, length, gaps, fill, check_for_interrupts);
+        for_each_ngram(text, Rules::FIRST, length, gaps, fill, check_for_interrupts);
     })
 }
 

@@ -84,7 +84,12 @@ impl Purpose {
             let fits = |(wanted, of): (&pg_sys::Oid, &pg_sys::Oid)| {
                 *wanted == pg_sys::InvalidOid || wanted == of
             };
-            takes.len() == arguments.len() && takes.iter().zip(arguments).all(fits)
+            // With version 0.2.0 signatures have one more, the rule set.
+            let given = match (self, arguments) {
+                (Purpose::Signature, [given @ .., pg_sys::INT4OID]) => given,
+                _ => arguments,
+            };
+            takes.len() == given.len() && takes.iter().zip(given).all(fits)
         })
     }
 }

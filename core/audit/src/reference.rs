@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use text::ngram::{for_each_ngram, Gaps, Window};
+use text::Rules;
 
 use crate::bits::{count, insert, members, set_of, RecordSet, Signatures};
 
@@ -25,7 +26,7 @@ pub enum Tokens {
     /// Bigrams of each field, with a blank before and behind it: clkhash's usual ones.
     Bigrams,
     /// Runs of so many symbols of the normal form, those of all fields alike.
-    Normal(u8),
+    Normal(u8, Rules),
 }
 
 impl Tokens {
@@ -46,13 +47,13 @@ impl Tokens {
                     last = next;
                 }
             }
-            Tokens::Normal(n) => {
+            Tokens::Normal(n, rules) => {
                 let mut symbols = vec![0; n.into()];
                 let each = |window: &Window, _| {
                     window.write(&mut symbols);
                     add(0, std::str::from_utf8(&symbols).unwrap_or_default());
                 };
-                for_each_ngram(value, n, Gaps::Closed, each, || ());
+                for_each_ngram(value, rules, n, Gaps::Closed, each, || ());
             }
         }
         tokens
@@ -303,8 +304,14 @@ mod tests {
             [" n", "na", "an", "a "]
         );
         assert_eq!(texts(Tokens::Bigrams.of(0, "Ö")), [" Ö", "Ö "]);
-        assert!(Tokens::Bigrams.of(0, "").is_empty() && Tokens::Normal(3).of(0, "").is_empty());
-        assert_eq!(Tokens::Normal(2).of(1, "Ö"), Tokens::Normal(2).of(0, "oe"));
+        assert!(
+            Tokens::Bigrams.of(0, "").is_empty()
+                && Tokens::Normal(3, Rules::FIRST).of(0, "").is_empty()
+        );
+        assert_eq!(
+            Tokens::Normal(2, Rules::FIRST).of(1, "Ö"),
+            Tokens::Normal(2, Rules::FIRST).of(0, "oe")
+        );
     }
 
     #[test]

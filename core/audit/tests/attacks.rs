@@ -10,6 +10,7 @@ use audit::{
 use clk::{Encoder, Hardening, Schema};
 use serde_json::{json, Value};
 use signature::mix as mixed;
+use text::Rules;
 
 const RECORDS: usize = 10_000;
 
@@ -154,7 +155,7 @@ impl Setting {
     fn tokens(&self) -> Tokens {
         match self.strategy["own"].as_u64() {
             None => Tokens::Bigrams,
-            Some(n) => Tokens::Normal(n as u8),
+            Some(n) => Tokens::Normal(n as u8, Rules::FIRST),
         }
     }
 

@@ -8,6 +8,7 @@ use num_integer::Integer;
 use num_traits::{FromPrimitive, Pow, ToPrimitive};
 use text::ngram::{for_each_ngram, Gaps, Window, LENGTHS};
 use text::tokens::for_each_word;
+use text::Rules;
 
 use crate::format::{float_of, integer_of};
 use crate::json::Member;
@@ -23,7 +24,7 @@ pub(crate) enum Comparison {
     /// Numbers near it.
     Numeric(Neighbourhood),
     /// Runs of n symbols of the normal form, padded, as unkeyed signatures have them.
-    NormalNgrams(u8),
+    NormalNgrams(u8, Rules),
     /// Words of the normal form.
     Words,
 }
@@ -79,7 +80,7 @@ impl Comparison {
             return Ok(());
         }
         match self {
-            Comparison::NormalNgrams(n) => {
+            Comparison::NormalNgrams(n, rules) => {
                 let mut symbols = [0; *LENGTHS.end() as usize];
                 let symbols = &mut symbols[..usize::from(*n)];
                 // The first error counts, after which nothing is done.
@@ -90,7 +91,7 @@ impl Comparison {
                         done = each(std::str::from_utf8(symbols).unwrap_or_default());
                     }
                 };
-                for_each_ngram(value, *n, Gaps::Closed, each, || ());
+                for_each_ngram(value, *rules, *n, Gaps::Closed, each, || ());
                 done
             }
             Comparison::Words => for_each_word(value, || (), each),
@@ -116,7 +117,7 @@ impl Comparison {
             Comparison::Ngrams { n, .. } => value.chars().count() + n - 1,
             Comparison::Numeric(neighbourhood) => 2 * neighbourhood.resolution as usize + 1,
             // Nobody asks, since each sets as many bits.
-            Comparison::NormalNgrams(_) | Comparison::Words => 0,
+            Comparison::NormalNgrams(..) | Comparison::Words => 0,
         }
     }
 }
@@ -132,7 +133,7 @@ impl fmt::Display for Comparison {
                 )
             }
             Comparison::Exact => f.write_str("exact"),
-            Comparison::NormalNgrams(n) => write!(f, "normal ngram {n}"),
+            Comparison::NormalNgrams(n, _) => write!(f, "normal ngram {n}"),
             Comparison::Words => f.write_str("words"),
             Comparison::Numeric(Neighbourhood {
                 interval,

@@ -2,11 +2,12 @@
 //! of which sets one bit in each segment, which a keyed hash chooses.
 //!
 //! A schema of it says no more than `bloom_signature` is told: `{"bloom_ident": 1, "ngram": 3, "max_chars": 30, "fpr": 0.01,
-//! "features": ["given", "surname"]}`; with n-gram length 0 tokens are words, and `max_chars` is how many there are. All
+//! "features": ["given", "surname"]}`, and perhaps "rules", a rule set of normal forms other than 1; with n-gram length 0 tokens are words, and `max_chars` is how many there are. All
 //! features have the same key, so that names which were swapped are alike, and a name in two members is like one in one.
 
 use base::{Error, Result};
 use signature::filter::{plan, plan_tokens, Shape};
+use text::Rules;
 
 use crate::compare::Comparison;
 use crate::format::{Case, Encoding, Format};
@@ -22,7 +23,7 @@ pub(crate) const VERSION: &str = "bloom_ident";
 ///
 /// Errors: another version, or other members; values out of their range.
 pub(crate) fn schema(root: &Member<'_>) -> Result<Schema> {
-    root.check_members(&[VERSION, "ngram", "max_chars", "fpr", "features"])?;
+    root.check_members(&[VERSION, "ngram", "max_chars", "fpr", "rules", "features"])?;
     let version = root.need(VERSION)?;
     match version.integer(0, 1 << 20)? {
         1 => (),
@@ -41,13 +42,19 @@ pub(crate) fn schema(root: &Member<'_>) -> Result<Schema> {
         0 => plan_tokens(most as i64, fpr),
         _ => plan(most as i64, ngram as i64, fpr),
     };
-    let shape = planned?.shape;
+    let rules = number("rules", 1, 255)?;
+    let shape = planned?.shape.with_rules(rules as i64)?;
+    if ngram > 0 {
+        Rules::of(rules as i64)?;
+    } else {
+        shape.check_of_tokens()?;
+    }
     let features = root.need("features")?;
     let features = features.items()?.map(|feature| {
         let name = feature.text()?.to_owned();
         Ok(Feature {
             name,
-            hashed: Some(hashed(shape)),
+            hashed: Some(hashed(shape)?),
         })
     });
     let features = features.collect::<Result<Vec<_>>>()?;
@@ -66,8 +73,9 @@ pub(crate) fn schema(root: &Member<'_>) -> Result<Schema> {
     })
 }
 
-fn hashed(shape: Shape) -> Hashed {
-    Hashed {
+/// Errors: a rule set that this version does not have.
+fn hashed(shape: Shape) -> Result<Hashed> {
+    Ok(Hashed {
         format: Format::Text {
             case: Case::Mixed,
             least: 0,
@@ -76,12 +84,12 @@ fn hashed(shape: Shape) -> Hashed {
         encoding: Encoding::Utf8,
         comparison: match shape.ngram() {
             0 => Comparison::Words,
-            n => Comparison::NormalNgrams(n),
+            n => Comparison::NormalNgrams(n, Rules::of(shape.rules().into())?),
         },
         strategy: Strategy::PerToken(shape.k().into()),
         hash: HashKind::Segments(shape.p()),
         missing: None,
-    }
+    })
 }
 
 /// All that decides bits: not which members of a record the texts are in.
@@ -96,7 +104,7 @@ pub(crate) fn canonical(shape: Shape) -> String {
 pub(crate) fn keyed(shape: Shape, is_balanced: bool, id: u64) -> Result<Shape> {
     let wider = |shape: Shape| {
         let k = 2 * i64::from(shape.k());
-        Shape::new(k, shape.p().into(), shape.ngram().into())
+        Shape::new(k, shape.p().into(), shape.ngram().into())?.with_rules(shape.rules().into())
     };
     match is_balanced {
         true => wider(shape)?.keyed(id),

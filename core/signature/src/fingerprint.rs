@@ -1,7 +1,7 @@
 //! Everything on which stored values depend beside what they say of themselves.
 
 use text::contact::{FREE_PROVIDERS, PHONE_METADATA, PROVIDER_RULES, PUBLIC_SUFFIX_LIST};
-use text::{identity, names, tokens};
+use text::{identity, names, tokens, Rules};
 
 use crate::filter;
 
@@ -38,7 +38,7 @@ fn compilers_unicode() -> String {
 pub fn fingerprint() -> String {
     let rules = [
         ("format", filter::VERSION.to_string()),
-        ("text rules", text::RULES.to_string()),
+        ("text rules", Rules::NEWEST.number().to_string()),
         ("name rules", names::RULES.to_string()),
         ("date rules", text::DATE_RULES.to_string()),
         ("character rules", tokens::CHARACTER_RULES.to_string()),

@@ -14,6 +14,7 @@ mod luhn;
 pub mod names;
 pub mod ngram;
 mod normalize;
+mod rules;
 mod sound;
 pub mod tokens;
 
@@ -28,13 +29,9 @@ pub use edit::{
 pub use expand::{expand, expand_with, own_candidates, plain_words, MOST_OWN_WORDS};
 pub use letters::{is_letter_or_digit, is_mark};
 pub use luhn::luhn;
-pub use normalize::{normalize, scan, Symbol, ALPHABET};
+pub use normalize::{normalize, normalize_by, scan, Symbol, ALPHABET};
+pub use rules::Rules;
 pub use sound::{for_each_sound, Sound, MOST_CODES, MOST_LETTERS};
-
-/// Version of the normalisation rules. Stored signatures depend on every rule and on the versions
-/// of the crates behind them, so any change of either takes a new number; it is part of a
-/// signature's shape.
-pub const RULES: u8 = 1;
 
 /// Version of the rules of sound: of the crate that they are from, and of what goes into it. Nothing of it is in a
 /// signature, so whoever has stored codes, or signatures of codes, computes them again when it changes.

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 
 use crate::tokens::Overlap;
-use crate::{scan, Symbol, ALPHABET};
+use crate::{scan, Rules, Symbol, ALPHABET};
 use base::sort::sort_distinct;
 use base::Ticker;
 use base::{Error, Result};
@@ -155,6 +155,7 @@ impl From<bool> for Gaps {
 #[inline]
 pub fn for_each_ngram(
     text: &str,
+    rules: Rules,
     ngram: u8,
     gaps: impl Into<Gaps>,
     mut each: impl FnMut(&Window, u64),
@@ -182,7 +183,7 @@ pub fn for_each_ngram(
             open = false;
         }
     };
-    scan(text, &mut roll, tick);
+    scan(text, rules, &mut roll, tick);
     if open {
         finish(&mut window, ngram, &mut each);
     }
@@ -231,6 +232,7 @@ fn finish(window: &mut Window, ngram: u8, each: &mut impl FnMut(&Window, u64)) {
 /// Errors: out of memory.
 pub fn ngram_set(
     text: &str,
+    rules: Rules,
     ngram: u8,
     gaps: impl Into<Gaps>,
     tick: impl FnMut(),
@@ -251,7 +253,7 @@ pub fn ngram_set(
         }
         set.push(index);
     };
-    for_each_ngram(text, ngram, gaps, collect, turn);
+    for_each_ngram(text, rules, ngram, gaps, collect, turn);
     turn();
     if let Some(bytes) = refused {
         return Err(Error::out_of_memory(bytes));
@@ -271,18 +273,19 @@ pub fn similarity(
     mut tick: impl FnMut(),
 ) -> Result<f64> {
     let gaps = gaps.into();
-    let a = ngram_set(a, ngram, gaps, &mut tick)?;
-    let b = ngram_set(b, ngram, gaps, &mut tick)?;
+    let a = ngram_set(a, Rules::FIRST, ngram, gaps, &mut tick)?;
+    let b = ngram_set(b, Rules::FIRST, ngram, gaps, &mut tick)?;
     Ok(Overlap::of_hashes(&a, &b, tick).jaccard())
 }
 
 #[cfg(test)]
 mod tests {
     use super::ngram_set;
+    use crate::Rules;
 
     #[test]
     fn any_apostrophe_stands_within_a_word() {
-        let ngrams = |s: &str| ngram_set(s, 3, true, || ()).unwrap();
+        let ngrams = |s: &str| ngram_set(s, Rules::FIRST, 3, true, || ()).unwrap();
         assert_eq!(ngrams("O\u{1ffd}Brien"), ngrams("O´Brien"));
         assert_eq!(ngrams("O\u{2019}Brien"), ngrams("O'Brien"));
     }

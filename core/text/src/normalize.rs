@@ -1,14 +1,14 @@
 //! Any Unicode text to the alphabet `a…z 0…9` (and `_` as filler), as a stream of [`Symbol`]s.
 //!
-//! Rules, version [`super::RULES`]:
+//! What all [`Rules`] have in common:
 //! 1. Compatibility forms decompose (NFKC), so `ﬁ` is `fi` and full-width letters are plain ones.
-//! 2. A diacritic is dropped, but a diaeresis on a Latin letter leaves an `e`: `ü` is `ue`.
+//! 2. A diacritic is dropped, but a diaeresis on some Latin letters, which the rule set names, leaves an `e`: `ü` is `ue`.
 //! 3. Latin letters that do not decompose have their own spelling (`ß` is `ss`, `ø` is `oe`).
 //! 4. Letters and digits of other scripts are transliterated by any_ascii from their composed form.
 //!    A letter it does not know becomes `u` and its code point, so that it stays distinct.
 //! 5. Everything else separates words; invisible format characters do not even that.
 //!
-//! The result depends on nothing but the text: no locale, no setting.
+//! The result depends on nothing but the text and the rule set: no locale, no setting.
 
 use std::sync::LazyLock;
 
@@ -19,6 +19,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::letters::{
     is_apostrophe, is_diacritic, is_latin, is_letter_or_digit, is_mark, spelling,
 };
+use super::rules::Rules;
 use base::Ticker;
 use base::{Error, Result};
 
@@ -78,9 +79,11 @@ struct Simple {
     silent: bool,
 }
 
-/// What each character below [`FIRST_MARK`] contributes when no mark follows it, worked out once
-/// by the general path, so that both agree.
-static LATIN: LazyLock<Vec<Simple>> = LazyLock::new(|| {
+/// For each rule set, what each character below [`FIRST_MARK`] contributes when no mark follows it, worked out once by the
+/// general path, so that both agree.
+static LATIN: LazyLock<Vec<Vec<Simple>>> = LazyLock::new(|| Rules::all().map(latin).collect());
+
+fn latin(rules: Rules) -> Vec<Simple> {
     (0..FIRST_MARK as u32)
         .map(|code| {
             let (mut symbols, mut n) = ([Symbol::SEPARATOR; MAX_SYMBOLS], 0);
@@ -91,7 +94,7 @@ static LATIN: LazyLock<Vec<Simple>> = LazyLock::new(|| {
                 n += 1;
             };
             let text = c.encode_utf8(&mut buffer);
-            let mut general = General::default();
+            let mut general = General::new(rules);
             general.run(text, &mut keep, &mut Ticker::new(|| ()));
             Simple {
                 symbols,
@@ -100,10 +103,10 @@ static LATIN: LazyLock<Vec<Simple>> = LazyLock::new(|| {
             }
         })
         .collect()
-});
+}
 
 /// Streams what `text` contributes, in order; `tick` is called now and then.
-pub fn scan(text: &str, emit: &mut impl FnMut(Symbol), tick: impl FnMut()) {
+pub fn scan(text: &str, rules: Rules, emit: &mut impl FnMut(Symbol), tick: impl FnMut()) {
     let mut ticker = Ticker::new(tick);
     if text.is_ascii() {
         for &byte in text.as_bytes() {
@@ -117,7 +120,7 @@ pub fn scan(text: &str, emit: &mut impl FnMut(Symbol), tick: impl FnMut()) {
         found += u64::from(symbol.ordinal().is_some());
         emit(symbol);
     };
-    let silent_letters = scan_unicode(text, &mut counted, &mut ticker);
+    let silent_letters = scan_unicode(text, rules, &mut counted, &mut ticker);
     // A letter may transliterate to a mere apostrophe; text made of nothing else must not vanish.
     if found == 0 && silent_letters {
         for c in text.chars().stream_safe().nfkc() {
@@ -130,7 +133,7 @@ pub fn scan(text: &str, emit: &mut impl FnMut(Symbol), tick: impl FnMut()) {
 }
 
 /// Streams the words of `text`: their symbols, and `None` behind each word. An apostrophe ends none: O'Brien is one.
-/// `tick` is called now and then.
+/// By rule set 1. `tick` is called now and then.
 pub(crate) fn scan_words(text: &str, mut each: impl FnMut(Option<u8>), tick: impl FnMut()) {
     let mut open = false;
     let mut take = |symbol: Symbol| {
@@ -141,7 +144,7 @@ pub(crate) fn scan_words(text: &str, mut each: impl FnMut(Option<u8>), tick: imp
             each(None);
         }
     };
-    scan(text, &mut take, tick);
+    scan(text, Rules::FIRST, &mut take, tick);
     if open {
         each(None);
     }
@@ -150,10 +153,11 @@ pub(crate) fn scan_words(text: &str, mut each: impl FnMut(Option<u8>), tick: imp
 /// True when a letter or digit contributed no symbol.
 fn scan_unicode(
     text: &str,
+    rules: Rules,
     emit: &mut impl FnMut(Symbol),
     ticker: &mut Ticker<impl FnMut()>,
 ) -> bool {
-    let latin = &**LATIN;
+    let latin = &LATIN[rules.place()];
     let mut silent = false;
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -179,7 +183,7 @@ fn scan_unicode(
                 break;
             }
         }
-        let mut general = General::default();
+        let mut general = General::new(rules);
         general.run(&rest[..end], emit, ticker);
         silent |= general.silent;
         rest = &rest[end..];
@@ -188,15 +192,23 @@ fn scan_unicode(
 }
 
 /// The general path: any characters, marks included.
-#[derive(Default)]
 struct General {
-    /// The last starter was a Latin letter, and no diaeresis has been seen on it.
+    rules: Rules,
+    /// The last starter was a letter that takes an `e`, and no diaeresis has been seen on it.
     takes_e: bool,
     /// A letter contributed no symbol.
     silent: bool,
 }
 
 impl General {
+    fn new(rules: Rules) -> General {
+        General {
+            rules,
+            takes_e: false,
+            silent: false,
+        }
+    }
+
     fn run(
         &mut self,
         text: &str,
@@ -247,7 +259,7 @@ impl General {
             }
             return;
         }
-        self.takes_e = is_latin(c);
+        self.takes_e = self.rules.takes_e(c);
         if c.is_ascii() {
             emit(ASCII[c as usize]);
         } else if let Some(spelled) = spelling(c) {
@@ -288,10 +300,17 @@ fn code_point(c: char, emit: &mut impl FnMut(Symbol)) {
     }
 }
 
-/// The normal form of `text`; with `filler`, one `_` between words. `tick` is called now and then.
+/// The normal form of `text` by rule set 1; with `filler`, one `_` between words. `tick` is called now and then.
 ///
 /// Errors: out of memory.
 pub fn normalize(text: &str, filler: bool, tick: impl FnMut()) -> Result<String> {
+    normalize_by(text, Rules::FIRST, filler, tick)
+}
+
+/// The same by any rule set.
+///
+/// Errors: out of memory.
+pub fn normalize_by(text: &str, rules: Rules, filler: bool, tick: impl FnMut()) -> Result<String> {
     let mut out = Vec::new();
     let mut refused = false;
     out.try_reserve(text.len())
@@ -312,7 +331,7 @@ pub fn normalize(text: &str, filler: bool, tick: impl FnMut()) -> Result<String>
         gap = false;
         out.push(ALPHABET[usize::from(ordinal)]);
     };
-    scan(text, &mut append, tick);
+    scan(text, rules, &mut append, tick);
     if refused {
         return Err(Error::out_of_memory(text.len()));
     }
@@ -386,15 +405,42 @@ mod tests {
     }
 
     #[test]
+    fn rule_set_2_leaves_an_e_where_there_is_an_umlaut() {
+        let by =
+            |number, s: &str| normalize_by(s, Rules::of(number).unwrap(), false, || ()).unwrap();
+        for (text, first, second) in [
+            ("Zoë", "zoee", "zoe"),
+            ("Noe\u{308}l Anaïs", "noeelanaies", "noelanais"),
+            (
+                "MÜLLER Göker Träger",
+                "muellergoekertraeger",
+                "muellergoekertraeger",
+            ),
+            ("Mu\u{308}ller ǖ ǟ", "muellerueae", "muellerueae"),
+            ("ÿ ẅ ḧ", "yewehe", "ywh"),
+            ("Straße Łódź", "strasselodz", "strasselodz"),
+        ] {
+            assert_eq!(
+                (by(1, text), by(2, text)),
+                (first.into(), second.into()),
+                "{text}"
+            );
+        }
+        assert!(Rules::of(0).is_err() && Rules::of(i64::from(Rules::NEWEST.number()) + 1).is_err());
+    }
+
+    #[test]
     fn the_fast_table_is_the_general_path() {
-        for code in 0..0x300 {
+        for (rules, code) in
+            Rules::all().flat_map(|rules| (0..0x300).map(move |code| (rules, code)))
+        {
             let c = char::from_u32(code).unwrap();
             let mut general = Vec::new();
             let ticker = &mut Ticker::new(|| ());
-            let mut path = General::default();
+            let mut path = General::new(rules);
             path.run(&c.to_string(), &mut |p| general.push(p), ticker);
             let mut fast = Vec::new();
-            let silent = scan_unicode(&c.to_string(), &mut |p| fast.push(p), ticker);
+            let silent = scan_unicode(&c.to_string(), rules, &mut |p| fast.push(p), ticker);
             assert_eq!(silent, path.silent, "{c:?}");
             assert_eq!(fast, general, "{c:?}");
         }

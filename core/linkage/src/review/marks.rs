@@ -3,7 +3,7 @@
 //! Words are compared first. Words that both have are the same wherever they stand. What is between them is compared
 //! letter by letter if the words are like each other, and marked as a whole if single letters would be confetti.
 
-use text::{is_letter_or_digit, scan};
+use text::{is_letter_or_digit, scan, Rules};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::parts::longest;
@@ -381,7 +381,7 @@ impl<'a> Parsed<'a> {
                 Some(ordinal) => normal.push(ordinal),
                 None => ends |= symbol == text::Symbol::SEPARATOR,
             };
-            scan(text, symbols, || ());
+            scan(text, Rules::FIRST, symbols, || ());
             let i = letters.len();
             if normal.is_empty() {
                 // A letter that says nothing by itself ends no word.

@@ -1,6 +1,8 @@
 //! Counting the bits that two equally long byte strings have in common, in one way for each instruction set. All
 //! give the same numbers.
 
+#[cfg(target_arch = "aarch64")]
+use super::arm;
 use super::columns::{near_rows, Eight};
 #[cfg(target_arch = "x86_64")]
 use super::x86;
@@ -89,6 +91,8 @@ pub fn kernels() -> Vec<Kernel> {
     let mut kernels = vec![portable()];
     #[cfg(target_arch = "x86_64")]
     kernels.extend(x86::kernels());
+    #[cfg(target_arch = "aarch64")]
+    kernels.extend(arm::kernels());
     kernels
 }
 

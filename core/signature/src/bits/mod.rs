@@ -1,5 +1,7 @@
 //! Strings of bits: counting those that are set, those that two have in common, and those in which two differ.
 
+#[cfg(target_arch = "aarch64")]
+mod arm;
 mod chunk_probe;
 mod columns;
 mod fold;

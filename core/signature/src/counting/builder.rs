@@ -131,7 +131,7 @@ impl<'b> CountingBuilder<'b> {
     fn ngrams(&self, text: &str, gaps: impl Into<Gaps>, tick: impl FnMut()) -> Result<Vec<u64>> {
         let shape = self.positions.shape();
         check_of_ngrams(shape)?;
-        ngram_set(text, shape.ngram(), gaps, tick)
+        ngram_set(text, shape.text_rules()?, shape.ngram(), gaps, tick)
     }
 
     fn add_all(&mut self, hashes: &[u64], tick: impl FnMut()) {
@@ -274,6 +274,7 @@ pub fn holds_text(
     let mut all = true;
     for_each_ngram(
         text,
+        shape.text_rules()?,
         shape.ngram(),
         gaps,
         |_, index| all = all && positions.all(index, |at| counters::get(counters, at) > 0),

@@ -147,7 +147,7 @@ pub(super) fn check_of_ngrams(shape: Shape) -> Result<()> {
 /// Errors: it counts n-grams.
 pub(super) fn check_of_tokens(shape: Shape) -> Result<()> {
     if shape.family() == Shape::OF_TOKENS {
-        return Ok(());
+        return shape.check_of_tokens();
     }
     let message = format!("counting filter of shape {shape} is one of n-grams, not of tokens");
     Err(Error::data_exception(message)

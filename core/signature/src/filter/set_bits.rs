@@ -140,7 +140,7 @@ impl<'b> Builder<'b> {
 
     /// Sets the bits of every n-gram of `text`; `tick` is called now and then.
     ///
-    /// Errors: the signature is one of tokens.
+    /// Errors: the signature is one of tokens, or of a rule set that this version does not have.
     pub fn add_text(
         &mut self,
         text: &str,
@@ -148,10 +148,11 @@ impl<'b> Builder<'b> {
         tick: impl FnMut(),
     ) -> Result<()> {
         let hasher = self.hasher;
-        hasher.shape.check_of_ngrams()?;
+        let rules = hasher.shape.text_rules()?;
         let bits = self.bits();
         for_each_ngram(
             text,
+            rules,
             hasher.shape.ngram(),
             gaps,
             |_, index| {
@@ -236,7 +237,7 @@ impl<'b> Builder<'b> {
 
 /// Whether every n-gram of `text` may be in the filter: all its bits are set. Empty text is.
 ///
-/// Errors: the signature is one of tokens.
+/// Errors: the signature is one of tokens, or of a rule set that this version does not have.
 pub fn contains_text(
     view: &View<'_>,
     text: &str,
@@ -244,11 +245,12 @@ pub fn contains_text(
     tick: impl FnMut(),
 ) -> Result<bool> {
     let hasher = Hasher::new(view.shape());
-    hasher.shape.check_of_ngrams()?;
+    let rules = hasher.shape.text_rules()?;
     let bits = view.bits();
     let mut all = true;
     for_each_ngram(
         text,
+        rules,
         hasher.shape.ngram(),
         gaps,
         |_, index| {

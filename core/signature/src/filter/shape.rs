@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::version::{KEYED, VERSION};
-use base::{Error, Result};
-use text::{self, ngram, tokens};
+use base::{Error, ErrorKind, Result};
+use text::{ngram, tokens, Rules};
 
 /// Bits for the 45 tokens of a date at most. With fewer of them unrelated dates share too many.
 pub(super) const DATE_BITS: i64 = 307;
@@ -12,7 +12,7 @@ pub(super) const DATE_BITS: i64 = 307;
 /// Segments, segment length, n-gram length, rule set, hash family, key and id.
 ///
 /// Ordered by these in turn. Signatures of n-grams have hash family 0, the double hashing of [`super`], and the rule
-/// set of the normaliser ([`text::RULES`]). Signatures of tokens have n-gram length 0, hash family 1, which is
+/// set of the normaliser ([`text::Rules`]). Signatures of tokens have n-gram length 0, hash family 1, which is
 /// independent positions, and the rule set of tokens ([`tokens::RULES`]). Key 0 is none; others are reserved.
 ///
 /// Keyed signatures have an id, which is not 0: eight bytes that secret, schema and hardening decide. Those of hash family
@@ -48,7 +48,7 @@ impl Shape {
     /// Most bits of a signature of hash family 2.
     pub const MAX_RECORD_BITS: u16 = u16::MAX;
 
-    /// The shape (k, p, ngram) under the rules of this version; one of tokens if ngram is 0.
+    /// The shape (k, p, ngram) under rule set 1; one of tokens if ngram is 0.
     ///
     /// Errors: k not in 1…64, p not prime or not in 5…8191, ngram neither 0 nor in 2…8.
     pub fn new(k: i64, p: i64, ngram: i64) -> Result<Shape> {
@@ -80,7 +80,7 @@ impl Shape {
                 let ngram = ngram::check_length(ngram).map_err(|e| {
                     e.detail("N-gram lengths go from 2 to 8; 0 is for signatures of tokens.")
                 })?;
-                (ngram, text::RULES, Self::OF_NGRAMS)
+                (ngram, Rules::FIRST.number(), Self::OF_NGRAMS)
             }
         };
         Ok(Shape {
@@ -145,11 +145,6 @@ impl Shape {
     /// that has one, or the other way round.
     pub fn written([k, p, ngram]: [i64; 3], variant: [i64; 3], id: u64) -> Result<Shape> {
         let [rules, family, key] = variant;
-        let known = |shape: Shape| {
-            check_known("rule set", rules, shape.rules.into())?;
-            check_known("key", key, 0)?;
-            Ok(shape)
-        };
         if family == i64::from(Self::OF_RECORDS) {
             if (k, ngram) != (1, 0) {
                 return Err(Error::invalid(format!(
@@ -157,11 +152,14 @@ impl Shape {
                 ))
                 .detail("Keyed signatures of records have one segment, and n-gram length 0."));
             }
-            return known(Shape::of_records(p, id)?);
+            check_known("rule set", rules, 1)?;
+            check_known("key", key, 0)?;
+            return Shape::of_records(p, id);
         }
         let shape = Shape::new(k, p, ngram)?;
         if family == i64::from(Self::OF_KEYED) {
-            return known(shape.keyed(id)?);
+            check_known("key", key, 0)?;
+            return shape.with_rules(rules)?.keyed(id);
         }
         if id != 0 {
             return Err(Error::invalid(format!("hash family {family} has no id"))
@@ -172,16 +170,11 @@ impl Shape {
 
     /// Sets rule set, hash family and key as read from a stored value.
     ///
-    /// There is one rule set of n-grams and one of tokens as yet, so this accepts only that one, and sets it. With a
-    /// second one it must accept all that ever were, and keep the one that it read, or no dump of an older version
-    /// could be restored: reading and comparing values needs no rules, and two rule sets make two shapes. What needs
-    /// the rules that made a value, and must then refuse values of others or know those rules, are the functions that
-    /// set or test bits by a text: [`Builder::add_text`](super::Builder::add_text) on a stored value (SQL's
-    /// `bloom_add`) would mix rule sets, and [`contains_text`](super::contains_text) would miss n-grams. They normalise
-    /// by the newest rules and do not look at the shape's.
+    /// The rule set may be one that this version does not have: a value of it is read, compared and written, which needs no
+    /// rules, and two rule sets make two shapes. What normalises a text asks [`Shape::text_rules`].
     ///
-    /// Errors: one that this version does not know; the hash family of tokens with an n-gram length, or that of n-grams
-    /// without.
+    /// Errors: a hash family or a key that this version does not know; the hash family of tokens with an n-gram length, or that
+    /// of n-grams without; no rule set.
     pub fn with_variant(self, rules: i64, family: i64, key: i64) -> Result<Shape> {
         let families = [Self::OF_NGRAMS, Self::OF_TOKENS].map(i64::from);
         if families.contains(&family) && family != i64::from(self.family) {
@@ -190,10 +183,49 @@ impl Shape {
             .detail("Signatures of n-grams have hash family 0, those of tokens have hash family 1 and n-gram length \
                 0."));
         }
-        check_known("rule set", rules, self.rules.into())?;
         check_known("hash family", family, self.family.into())?;
         check_known("key", key, 0)?;
-        Ok(self)
+        self.with_rules(rules)
+    }
+
+    /// The same of another rule set, which this version need not have.
+    ///
+    /// Errors: a number that no rule set has.
+    pub fn with_rules(self, rules: i64) -> Result<Shape> {
+        let known = u8::try_from(rules).ok().filter(|&rules| rules > 0);
+        let rules = known.ok_or_else(|| {
+            Error::invalid(format!("rule set {rules} is out of range"))
+                .detail("Rule sets go from 1 to 255.")
+        })?;
+        Ok(Shape { rules, ..self })
+    }
+
+    /// The same of texts by another rule set.
+    pub fn by(self, rules: Rules) -> Shape {
+        let rules = rules.number();
+        Shape { rules, ..self }
+    }
+
+    /// The rule set of its normal forms.
+    ///
+    /// Errors: it is one of tokens, or keyed; this version does not have the rule set.
+    pub fn text_rules(&self) -> Result<Rules> {
+        self.check_of_ngrams()?;
+        Rules::of(self.rules.into()).map_err(|_| self.unknown_rules(Rules::NEWEST.number()))
+    }
+
+    #[cold]
+    fn unknown_rules(&self, newest: u8) -> Error {
+        let known = match newest {
+            1 => "rule set 1".to_owned(),
+            _ => format!("rule sets 1 to {newest}"),
+        };
+        Error::new(
+            ErrorKind::NotSupported,
+            format!("signature of shape {self} is of a rule set that this version of bloom_ident does not have"),
+        )
+        .detail(format!("This version has {known}, and can only read and compare such signatures."))
+        .hint("Install the version that made the signature, or compute it again.")
     }
 
     /// The hash family of signatures with this n-gram length.
@@ -221,10 +253,11 @@ impl Shape {
 
     /// That its signatures are made of tokens, by hashes that everybody can compute.
     ///
-    /// Errors: they are made of n-grams, or keyed.
+    /// Errors: they are made of n-grams, or keyed; this version does not have their rule set.
     pub fn check_of_tokens(&self) -> Result<()> {
         self.check_unkeyed()?;
         match self.family {
+            Self::OF_TOKENS if self.rules > tokens::RULES => Err(self.unknown_rules(tokens::RULES)),
             Self::OF_TOKENS => Ok(()),
             _ => Err(Error::data_exception(format!(
                 "signature of shape {self} is one of n-grams, not of tokens"
@@ -352,6 +385,14 @@ impl Shape {
             return different
                 .detail("Signatures of dates compare only with their like.")
                 .hint("Compute both by bloom_signature_of_date().");
+        }
+        let of_rules = |shape: Shape| Shape { rules: 1, ..shape };
+        if of_rules(a) == of_rules(b) {
+            return different
+                .detail("Two rule sets have other normal forms of the same text.")
+                .hint(
+                    "Compute both with the same rules, as in bloom_signature(text, rules => 2).",
+                );
         }
         match (a.family, b.family) {
             (Self::OF_TOKENS, Self::OF_TOKENS) => different

@@ -2,6 +2,8 @@
 //! of tokens, and that says the hash family. `bloom(clk,l)` is a column of keyed records of l bits, and
 //! `bloom(keyed,k,p,q)` one of keyed n-grams or tokens, of whatever ids: those have more bits than a modifier.
 //!
+//! A rule set other than 1 stands behind the n-gram length: `bloom(k,p,q,2)`.
+//!
 //! Packed in 31 bits, negative is none; from the highest on: 1 bit of zero, 3 bits of what it is (0, 1 of records, 2 of
 //! keyed n-grams or tokens), 4 bits of the rule set, counted from 0, and 23 bits: (k−1) in 6, p in 13, q in 4, or l.
 
@@ -25,13 +27,20 @@ const KINDS: i32 = 15;
 const RECORDS: i32 = 1;
 const KEYED: i32 = 2;
 
-/// Bits of shape and rule set.
-const REST: i32 = (1 << KIND) - 1;
+/// Where the rule set stands, and its bits: its number less 1.
+const RULES: u32 = 23;
+const MOST_RULES: u8 = 16;
+
+/// Bits of the shape.
+const REST: i32 = (1 << RULES) - 1;
 
 /// The modifier that asks for this.
 pub fn pack(declared: Declared) -> i32 {
     let of_shape = |shape: Shape| {
-        i32::from(shape.k() - 1) << 17 | i32::from(shape.p()) << 4 | i32::from(shape.ngram())
+        i32::from(shape.rules() - 1) << RULES
+            | i32::from(shape.k() - 1) << 17
+            | i32::from(shape.p()) << 4
+            | i32::from(shape.ngram())
     };
     match declared {
         Declared::Shape(shape) => of_shape(shape),
@@ -48,11 +57,15 @@ pub fn unpack(typmod: i32) -> Result<Option<Declared>> {
         return Ok(None);
     }
     let (kind, rest) = (typmod >> KIND & KINDS, i64::from(typmod & REST));
-    let shape = || Shape::new((rest >> 17) + 1, rest >> 4 & 0x1fff, rest & 15);
+    let rules = i64::from(typmod >> RULES & i32::from(MOST_RULES - 1)) + 1;
+    let shape = || {
+        Shape::new((rest >> 17) + 1, rest >> 4 & 0x1fff, rest & 15)
+            .and_then(|shape| shape.with_rules(rules))
+    };
     let declared = match kind {
         0 => Declared::Shape(shape()?),
         KEYED => Declared::Keyed(shape()?),
-        RECORDS => Declared::Records(Shape::of_records(rest, ANY)?.p()),
+        RECORDS if rules == 1 => Declared::Records(Shape::of_records(rest, ANY)?.p()),
         _ => {
             return Err(Error::invalid(format!("type modifier {typmod} is unknown"))
                 .hint("Install the version that made the column."))
@@ -93,17 +106,30 @@ pub fn parse(of: &ShapedType, written: &[impl AsRef<str>]) -> Result<Declared> {
             ))
         })
     };
-    let shape = |[k, p, ngram]: [&str; 3]| Shape::new(number(k)?, number(p)?, number(ngram)?);
+    let shape = |[k, p, ngram]: [&str; 3], rules: &str| {
+        let rules = number(rules)?;
+        if !(1..=i64::from(MOST_RULES)).contains(&rules) {
+            return Err(Error::invalid(format!(
+                "rule set {rules} of a type modifier is out of range"
+            ))
+            .detail(format!(
+                "Rule sets of type modifiers go from 1 to {MOST_RULES}."
+            )));
+        }
+        Shape::new(number(k)?, number(p)?, number(ngram)?)?.with_rules(rules)
+    };
     match (of.has_keyed, &written[..]) {
-        (_, &[k, p, ngram]) => shape([k, p, ngram]).map(Declared::Shape),
+        (true, &["keyed", k, p, ngram]) => shape([k, p, ngram], "1").map(Declared::Keyed),
+        (true, &["keyed", k, p, ngram, rules]) => shape([k, p, ngram], rules).map(Declared::Keyed),
+        (_, &[k, p, ngram]) => shape([k, p, ngram], "1").map(Declared::Shape),
+        (_, &[k, p, ngram, rules]) => shape([k, p, ngram], rules).map(Declared::Shape),
         (true, &["clk", bits]) => Ok(Declared::Records(Shape::of_records(number(bits)?, ANY)?.p())),
-        (true, &["keyed", k, p, ngram]) => shape([k, p, ngram]).map(Declared::Keyed),
         _ => Err(Error::invalid(format!(
-            "type {name} takes 3 modifiers, not {}",
+            "type {name} takes 3 or 4 modifiers, not {}",
             written.len()
         ))
         .hint(format!("Write {name}(k,p,q): segments, bits of a segment, n-gram length, as bloom_plan() gives them; \
-            n-gram length 0 is for tokens.{}", if of.has_keyed {
+            n-gram length 0 is for tokens. A fourth number is a rule set other than 1.{}", if of.has_keyed {
             " Keyed records of l bits are bloom(clk,l), keyed signatures of the own family bloom(keyed,k,p,q)."
         } else {
             ""
@@ -130,7 +156,10 @@ pub fn declaration(shape: Shape) -> String {
 }
 
 fn shown(declared: Declared) -> String {
-    let of = |shape: Shape| format!("{},{},{}", shape.k(), shape.p(), shape.ngram());
+    let of = |shape: Shape| match shape.rules() {
+        1 => format!("{},{},{}", shape.k(), shape.p(), shape.ngram()),
+        rules => format!("{},{},{},{rules}", shape.k(), shape.p(), shape.ngram()),
+    };
     match declared {
         Declared::Shape(shape) => format!("({})", of(shape)),
         Declared::Keyed(shape) => format!("(keyed,{})", of(shape)),
@@ -197,9 +226,20 @@ pub fn enforce(of: &ShapedType, typmod: i32, is: Shape) -> Result<()> {
         Declared::Keyed(_) => is.family() != Shape::OF_KEYED,
         Declared::Records(_) => is.family() != Shape::OF_RECORDS,
     };
-    let hint = match is_other_kind {
-        true => format!("Such values are of type {}{}.", of.name, declaration(is)),
-        false => hint,
+    let is_of_other_rules = match declared {
+        Declared::Shape(wanted) => wanted.with_rules(is.rules().into()) == Ok(is),
+        _ => false,
+    };
+    let hint = match (is_other_kind, declared) {
+        (true, _) => format!("Such values are of type {}{}.", of.name, declaration(is)),
+        (_, Declared::Shape(wanted)) if is_of_other_rules => format!(
+            "Give {} rules => {}, or declare the column as {}{}.",
+            of.of_text,
+            wanted.rules(),
+            of.name,
+            declaration(is)
+        ),
+        _ => hint,
     };
     let wanted = shown(declared);
     let written = match declared {

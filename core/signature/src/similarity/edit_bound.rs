@@ -29,7 +29,14 @@ pub fn edit_bound(text: &str, edits: u32, shape: Shape, tick: impl FnMut()) -> R
         true => indices.push(index),
         false => is_long = true,
     };
-    for_each_ngram(text, shape.ngram(), Gaps::Closed, collect, tick);
+    for_each_ngram(
+        text,
+        shape.text_rules()?,
+        shape.ngram(),
+        Gaps::Closed,
+        collect,
+        tick,
+    );
     if indices.is_empty() || is_long {
         return Ok(0.0);
     }

@@ -8,6 +8,7 @@ use super::similarity::{share_of_names, Name, Rarity, Share, MAX_WORD, MAX_WORDS
 use super::words::normal_words;
 use crate::ngram::ngram_set;
 use crate::tokens::Overlap;
+use crate::Rules;
 
 /// Symbols of the n-grams of words. Names are short, and longer n-grams lose too many to a single error.
 const BIGRAM: u8 = 2;
@@ -56,7 +57,7 @@ impl WantedName {
     /// Errors: out of memory.
     pub fn new(name: &str, mut tick: impl FnMut()) -> Result<WantedName> {
         Ok(WantedName {
-            bigrams: ngram_set(name, BIGRAM, true, &mut tick)?,
+            bigrams: ngram_set(name, Rules::FIRST, BIGRAM, true, &mut tick)?,
             words: words_to_find(name, &mut tick),
             name: Name::new(name, &Rarity::NONE, tick),
         })
@@ -74,7 +75,7 @@ impl WantedName {
     ///
     /// Errors: out of memory.
     pub fn nearness(&self, name: &str, mut tick: impl FnMut()) -> Result<f64> {
-        let bigrams = ngram_set(name, BIGRAM, true, &mut tick)?;
+        let bigrams = ngram_set(name, Rules::FIRST, BIGRAM, true, &mut tick)?;
         let other = Name::new(name, &Rarity::NONE, &mut tick);
         let whole = self.name.similarity(&other, tick);
         let jaccard = Overlap::of_hashes(&self.bigrams, &bigrams, || ()).jaccard();

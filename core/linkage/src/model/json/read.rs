@@ -14,7 +14,7 @@ use crate::model::{
 };
 use crate::model::{MOST_FIELDS, MOST_SEARCHES};
 use base::{Error, ErrorKind, Result};
-use text::RULES;
+use text::Rules;
 
 /// Logarithms of dependence lie within this distance from 0, which is far from what a fit gives, and far from infinity.
 const MOST_LOG: f64 = 50.0;
@@ -168,9 +168,9 @@ fn version(top: &Place<'_>) -> Result<u64> {
         return unknown(format!("match model has format version {format}"), known);
     }
     let rules = top.member("rules")?.whole(0..=u32::MAX)?;
-    if rules != u32::from(RULES) {
+    if rules != u32::from(Rules::FIRST.number()) {
         let message = format!("match model was made by version {rules} of the rules of text");
-        return unknown(message, format!("version {RULES}"));
+        return unknown(message, format!("version {}", Rules::FIRST.number()));
     }
     Ok(format)
 }

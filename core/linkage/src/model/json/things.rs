@@ -11,7 +11,7 @@ use crate::model::things::{Mask, MatchMasks, OneToOne, Thing, ThingsModel};
 use crate::model::values::{words, Kind, Reading};
 use crate::model::MOST_FIELDS;
 use base::Result;
-use text::RULES;
+use text::Rules;
 
 /// Most masks of missing values.
 const MOST_MASKS: usize = 1 << 16;
@@ -59,7 +59,7 @@ pub fn write(model: &ThingsModel) -> Result<String> {
     let written = json!({
         "bloom_ident_model": THINGS_FORMAT,
         "library": env!("CARGO_PKG_VERSION"),
-        "rules": RULES,
+        "rules": Rules::FIRST.number(),
         "about": ABOUT,
         "status": model.status.name(),
         "linkage": true,

@@ -8,7 +8,7 @@ use crate::model::mixture::{Dependence, Shares};
 use crate::model::values::Reading;
 use crate::model::{Class, FieldModel, LeftOut, MatchModel, PlannedSearch, Search};
 use base::{Error, Result};
-use text::RULES;
+use text::Rules;
 
 /// Whole numbers below this one are written without a decimal point.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -54,7 +54,7 @@ pub fn write_model(model: &MatchModel) -> Result<String> {
     let written = json!({
         "bloom_ident_model": FORMAT,
         "library": env!("CARGO_PKG_VERSION"),
-        "rules": RULES,
+        "rules": Rules::FIRST.number(),
         "status": model.status.name(),
         "linkage": model.linkage,
         "records": exact(model.records)?,
