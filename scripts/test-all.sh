@@ -7,6 +7,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
 read -ra majors <<<"${MAJORS:-15 18 16 17}"
+# What the tests call may read a variable of that name as well.
+unset MAJORS
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
