@@ -11,7 +11,7 @@ use signature::filter::{
     query::{parse_query_text, write_query_text},
     typmod, write_text, QueryView, Shape, View,
 };
-use text::{self, ngram};
+use text::{self, ngram, Rules};
 
 fn seeds(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| text.as_bytes().to_vec()).collect()
@@ -71,9 +71,11 @@ fn ngrams() {
             let length = bytes.first().map_or(0, |b| i64::from(*b) - i64::from(b'0'));
             let length = message(ngram::check_length(length))?;
             let mut seen = 0;
-            for by_word in [false, true] {
+            for (rules, by_word) in Rules::all().flat_map(|rules| [(rules, false), (rules, true)]) {
+                seen = 0;
                 ngram::for_each_ngram(
                     &text,
+                    rules,
                     length,
                     by_word,
                     |window, index| {
@@ -82,7 +84,7 @@ fn ngrams() {
                     },
                     || (),
                 );
-                let set = message(ngram::ngram_set(&text, length, by_word, || ()))?;
+                let set = message(ngram::ngram_set(&text, rules, length, by_word, || ()))?;
                 assert!(set.is_sorted() && set.len() <= seen);
                 let same = message(ngram::similarity(&text, &text, length, by_word, || ()))?;
                 assert_eq!(same, if set.is_empty() { 0.0 } else { 1.0 });

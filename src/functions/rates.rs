@@ -157,5 +157,10 @@ fn bloom_fpr(signature: Bloom<'_>) -> f64 {
 
 #[entry]
 fn bloom_fingerprint() -> String {
-    fingerprint::fingerprint()
+    let (values, clkhash) = (fingerprint::fingerprint(), clk::CLKHASH);
+    let (models, keys) = (
+        linkage::model::json::THINGS_FORMAT,
+        linkage::model::keys::VERSION,
+    );
+    format!("{values}\nclkhash {clkhash}\nmatch models {models}\nregister keys {keys}")
 }

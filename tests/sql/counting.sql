@@ -183,7 +183,7 @@ COPY copied_wrong FROM :'file' (FORMAT binary);
 -- Damaged bytes: recv and the cast from bytea check the same.
 CREATE TEMP TABLE damaged (bytes bytea, what text);
 INSERT INTO damaged VALUES ('\x', 'nothing'), ('\x01020500030100', 'header'), ('\x02020500030100001020300000', 'version'), ('\x00020500030100001020300000', 'version 0'),
-    ('\x01000500030100001020300000', 'k'), ('\x01020600030100001020300000', 'p'), ('\x01020500010100001020300000', 'q'), ('\x01020500030200001020300000', 'rules'),
+    ('\x01000500030100001020300000', 'k'), ('\x01020600030100001020300000', 'p'), ('\x01020500010100001020300000', 'q'), ('\x01020500030000001020300000', 'rules'),
     ('\x01020500030109001020300000', 'family'), ('\x01020500030100011020300000', 'key'), ('\x010205000301000010203000', 'short'), ('\x0102050003010000102030000000', 'long'),
     ('\x0101050003010000102030', 'padding');
 CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$

@@ -27,3 +27,6 @@ pub use encoder::{check_value, flipped_id, Encoder};
 pub use harden::Hardening;
 pub use json::read as read_json;
 pub use schema::{Schema, MOST_BITS};
+
+/// The version of clkhash whose signatures these are, bit for bit.
+pub const CLKHASH: &str = "0.18.3";

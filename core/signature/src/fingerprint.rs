@@ -3,7 +3,7 @@
 use text::contact::{FREE_PROVIDERS, PHONE_METADATA, PROVIDER_RULES, PUBLIC_SUFFIX_LIST};
 use text::{identity, names, tokens, Rules};
 
-use crate::filter;
+use crate::{counting, filter, sketch};
 
 /// Crates with tables or rules that influence stored values, and their versions. A test holds them against Cargo.lock.
 const CRATES: &[(&str, &str)] = &[
@@ -34,10 +34,13 @@ fn compilers_unicode() -> String {
     format!("{major}.{minor}.{update}")
 }
 
-/// One line for each, `name version`. Two servers give the same values for the same text if theirs are equal.
+/// One line for each, `name version`. Two servers give the same values for the same text if theirs are equal. Of formats and of the rules of text
+/// it is the newest one that they have.
 pub fn fingerprint() -> String {
     let rules = [
-        ("format", filter::VERSION.to_string()),
+        ("signature format", filter::KEYED.to_string()),
+        ("counting format", counting::VERSION.to_string()),
+        ("sketch format", sketch::VERSION.to_string()),
         ("text rules", Rules::NEWEST.number().to_string()),
         ("name rules", names::RULES.to_string()),
         ("date rules", text::DATE_RULES.to_string()),

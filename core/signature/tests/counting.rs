@@ -85,7 +85,15 @@ fn counted(shape: Shape, texts: &[(String, Gaps)]) -> Vec<u32> {
     let mut counts = vec![0; shape.m() as usize];
     let (k, p) = (u64::from(shape.k()), u64::from(shape.p()));
     for (text, gaps) in texts {
-        for index in ngram_set(text, shape.ngram(), *gaps, || ()).unwrap() {
+        for index in ngram_set(
+            text,
+            shape.text_rules().unwrap(),
+            shape.ngram(),
+            *gaps,
+            || (),
+        )
+        .unwrap()
+        {
             let (h1, h2) = (index % p, index % (p - 2) + 1);
             for j in 0..k {
                 counts[(j * p + (h1 + j * h2) % p) as usize] += 1;

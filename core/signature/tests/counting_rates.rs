@@ -55,7 +55,8 @@ fn trigrams_of_a_list_are_those_of_other_names() {
         for seed in 0..ORDERS {
             let names = shuffled(&names, seed);
             let (listed, others) = names.split_at(LISTED);
-            let trigrams = |name: &String| ngram_set(name, 3, by_word, || ()).unwrap();
+            let trigrams =
+                |name: &String| ngram_set(name, text::Rules::FIRST, 3, by_word, || ()).unwrap();
             let all: BTreeSet<u64> = listed.iter().flat_map(trigrams).collect();
             let held = |name: &&String| trigrams(name).iter().all(|index| all.contains(index));
             within += others.iter().filter(held).count();

@@ -110,6 +110,7 @@ fn ngrams() {
         let mut words = Vec::new();
         ngram::for_each_ngram(
             s(&v, "s"),
+            text::Rules::FIRST,
             n(&v, "q") as u8,
             false,
             |w, _| words.push(w.ngram()),

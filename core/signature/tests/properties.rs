@@ -70,7 +70,7 @@ proptest! {
     fn rolling_index_is_the_direct_index(s in texts(), q in 2u8..=8, by_word: bool) {
         let symbols = text::normalize(&s, false, || ()).unwrap().len();
         let mut words = 0;
-        ngram::for_each_ngram(&s, q, by_word, |window, index| {
+        ngram::for_each_ngram(&s, text::Rules::FIRST, q, by_word, |window, index| {
             words += 1;
             assert_eq!(ngram::index(&window.ngram()).unwrap(), index);
         }, || ());

@@ -271,7 +271,8 @@ fn families_never_mix() {
         ("(2,5,0,hash=0):1000", None),
         ("(2,5,3,hash=1):1000", None),
         ("(2,5,0,hash=2):1000", None),
-        ("(2,5,0,rules=2):1000", None),
+        ("(2,5,0,rules=2):1000", Some("(2,5,0,rules=2,hash=1):1000")),
+        ("(2,5,0,rules=256):1000", None),
         ("(2,5,1):1000", None),
     ] {
         let mut read = vec![];

@@ -8,6 +8,9 @@ use signature::mix;
 use super::values::sketch::{part, parts_at_once, Sketch, PARTS};
 use super::{FieldModel, MatchModel, Search};
 
+/// Version of how a record's keys follow from a model and its values. Registers store keys, so another way is another version.
+pub const VERSION: u8 = 1;
+
 /// What gives the keys of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchKeys {

@@ -26,9 +26,10 @@ pub enum AnyModel {
     OfThings(ThingsModel),
 }
 
-/// The version of the form, its member `bloom_ident_model`, and that of models whose pairs compete.
+/// The version of the form, its member `bloom_ident_model`.
 const FORMAT: u64 = 1;
-const THINGS_FORMAT: u64 = 2;
+/// That of models whose pairs compete, the newest one.
+pub const THINGS_FORMAT: u64 = 2;
 
 /// Most frequent values of a field.
 const MOST_FREQUENT: usize = 100_000;
