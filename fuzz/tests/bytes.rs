@@ -99,13 +99,16 @@ fn signature_bytes() {
                 assert_eq!(view.common(&view).ok(), Some(view.popcount()));
                 let mut copy = bytes.clone();
                 let mut builder = Builder::in_place(&mut copy).expect("a signature");
-                match view.shape().family() {
-                    _ if view.shape().is_keyed() => {
-                        builder.add_token("erika").expect_err("keyed");
+                let shape = view.shape();
+                let (added, newest) = match shape.family() {
+                    _ if shape.is_keyed() => (builder.add_token("erika"), 0),
+                    Shape::OF_TOKENS => (builder.add_token("erika"), text::tokens::RULES),
+                    _ => {
+                        let added = builder.add_text("erika", false, || ());
+                        (added, text::Rules::NEWEST.number())
                     }
-                    Shape::OF_TOKENS => builder.add_token("erika").unwrap(),
-                    _ => builder.add_text("erika", false, || ()).unwrap(),
-                }
+                };
+                assert_eq!(added.is_ok(), shape.rules() <= newest);
                 let larger = builder.finish();
                 assert!(Popcounts::new(&larger, &view).is_ok_and(|c| c.contains()));
                 format!(
@@ -255,7 +258,13 @@ fn packed_modifier() {
         };
         assert_eq!(typmod::pack(declared), number);
         assert_eq!(enforced.is_ok(), declared == Declared::Shape(is));
-        let of = |shape: Shape| format!("{},{},{}", shape.k(), shape.p(), shape.ngram());
+        let of = |shape: Shape| {
+            let (k, p, ngram) = (shape.k(), shape.p(), shape.ngram());
+            match shape.rules() {
+                1 => format!("{k},{p},{ngram}"),
+                rules => format!("{k},{p},{ngram},{rules}"),
+            }
+        };
         let (kind, wanted) = match declared {
             Declared::Shape(shape) => ("shape", of(shape)),
             Declared::Keyed(shape) => ("keyed", format!("keyed,{}", of(shape))),

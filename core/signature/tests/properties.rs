@@ -323,7 +323,8 @@ fn different_shapes_never_compare() {
         let mut b = a.clone();
         b[at] += 1;
         assert!(Popcounts::new(&View::stored(&a).unwrap(), &View::stored(&b).unwrap()).is_err());
-        assert!(View::untrusted(&b).is_err());
+        // which rule set it is need not be known to read it
+        assert_eq!(View::untrusted(&b).is_ok(), at == 5);
     }
 }
 
