@@ -20,6 +20,7 @@ mod planner;
 mod register;
 mod report;
 mod suggest;
+mod versions;
 
 use pg::entry;
 

@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../scripts/common.sh"
 cd "$ROOT"
 
 # From bottom to top. Rooms of one line do not import from one another.
-floors=('monitor functions planner' 'keyed pairs' 'models' 'clusters suggest' 'register' 'report guard merging' 'lib')
+floors=('monitor functions planner' 'keyed pairs' 'models' 'clusters suggest versions' 'register' 'report guard merging' 'lib')
 declare -A floor
 for i in "${!floors[@]}"; do for room in ${floors[i]}; do floor[$room]=$i; done; done
 found=$(for path in src/*; do

@@ -197,6 +197,8 @@ declared! {
     #[cfg(not(feature = "pg15"))]
     fn expression_tree_walker_impl(node: *mut Node, walker: Walker, context: *mut c_void) -> bool;
     /// commands/sequence.h
+    fn deparse_context_for(aliasname: *const c_char, relid: Oid) -> *mut List;
+    fn deparse_expression(expr: *mut Node, dpcontext: *mut List, forceprefix: bool, showimplicit: bool) -> *mut c_char;
     fn nextval_internal(relation: Oid, check_permissions: bool) -> i64;
     /// commands/async.h
     fn Async_Notify(channel: *const c_char, payload: *const c_char);

@@ -36,6 +36,11 @@ impl Sql {
         self.bytes(text.as_bytes())
     }
 
+    /// What the server has written, in the database's encoding: an expression, a type.
+    pub fn stored(self, text: &CStr) -> Sql {
+        self.bytes(text.to_bytes())
+    }
+
     /// Another part of the statement.
     pub fn sql(self, part: &Sql) -> Sql {
         self.bytes(&part.0)

@@ -13,7 +13,7 @@ use pg::{entry, ffi};
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::ffi::{c_int, c_void, CString};
+use std::ffi::{c_int, c_void, CStr, CString};
 use std::sync::Once;
 
 // The functions that are looked for, and what they are for.
@@ -49,6 +49,14 @@ base::named! {
         BitsMatches = "minhash_matches",
         // What signatures of text and edit distances have to do with each other.
         Signature = "bloom_signature",
+        // What else normalises texts by a rule set that may be another one.
+        CountingInput = "counting_bloom_in",
+        CountingSignature = "counting_signature",
+        Normalize = "ident_normalize",
+        Fields = "bloom_signature_of_fields",
+        FieldsShaped = "bloom_signature_of_fields_shaped",
+        FieldsFilled = "bloom_signature_of_fields_filled",
+        FieldsByRules = "bloom_signature_of_fields_by_rules",
         EditWithin = "ident_edit_within",
         EditBound = "bloom_edit_bound",
         EditPossible = "bloom_edit_possible",
@@ -60,21 +68,43 @@ impl Purpose {
     /// What such a function takes: signatures, which InvalidOid stands for, and values of the server's types. The second one
     /// of those behind `%` is a query. `None` if it does not matter: SQL may declare a function in C with any arguments.
     fn takes(self) -> Option<&'static [pg_sys::Oid]> {
-        use pg_sys::{BOOLOID, FLOAT8OID, INT4OID, TEXTOID};
+        use pg_sys::{BOOLOID, FLOAT8OID, INT4OID, TEXTARRAYOID, TEXTOID};
         use Purpose::*;
         const S: pg_sys::Oid = pg_sys::InvalidOid;
         match self {
-            SignatureInput | QueryInput | BitsInput | BitsQueryInput => None,
+            SignatureInput | QueryInput | BitsInput | BitsQueryInput | CountingInput => None,
             Sim | Dice | Matches | BitsSim | BitsMatches => Some(&[S, S]),
             SimAbove | SimAtLeast | DiceAbove | DiceAtLeast => Some(&[S, S, FLOAT8OID]),
             BitsSimAbove | BitsSimAtLeast => Some(&[S, S, FLOAT8OID]),
             Query | QueryAbove | QueryAtLeast | QueryOfDice => Some(&[S, FLOAT8OID]),
             BitsQuery | BitsQueryAbove | BitsQueryAtLeast => Some(&[S, FLOAT8OID]),
-            Signature => Some(&[TEXTOID, INT4OID, INT4OID, FLOAT8OID, BOOLOID, BOOLOID]),
+            Signature | CountingSignature => {
+                Some(&[TEXTOID, INT4OID, INT4OID, FLOAT8OID, BOOLOID, BOOLOID])
+            }
+            Normalize => Some(&[TEXTOID, BOOLOID]),
+            Fields => Some(&[TEXTARRAYOID]),
+            FieldsShaped => Some(&[INT4OID, INT4OID, FLOAT8OID, TEXTARRAYOID]),
+            FieldsFilled => Some(&[INT4OID, INT4OID, FLOAT8OID, BOOLOID, TEXTARRAYOID]),
+            FieldsByRules => Some(&[INT4OID, INT4OID, FLOAT8OID, BOOLOID, INT4OID, TEXTARRAYOID]),
             EditWithin => Some(&[TEXTOID, TEXTOID, INT4OID]),
             EditPossible => Some(&[S, S, FLOAT8OID, TEXTOID, INT4OID]),
             QueryEdit => Some(&[S, FLOAT8OID, TEXTOID, INT4OID]),
             EditBound => Some(&[TEXTOID, INT4OID, INT4OID, INT4OID, FLOAT8OID]),
+        }
+    }
+
+    /// Whether it has a rule set for a last argument, since version 0.2.0.
+    fn has_rules(self) -> bool {
+        use Purpose::*;
+        matches!(self, Signature | CountingSignature | Normalize)
+    }
+
+    /// The name in SQL.
+    fn sql_name(self) -> &'static str {
+        use Purpose::*;
+        match self {
+            FieldsShaped | FieldsFilled | FieldsByRules => Fields.name(),
+            _ => self.name(),
         }
     }
 
@@ -84,9 +114,9 @@ impl Purpose {
             let fits = |(wanted, of): (&pg_sys::Oid, &pg_sys::Oid)| {
                 *wanted == pg_sys::InvalidOid || wanted == of
             };
-            // With version 0.2.0 signatures have one more, the rule set.
-            let given = match (self, arguments) {
-                (Purpose::Signature, [given @ .., pg_sys::INT4OID]) => given,
+            // With version 0.2.0 some have one more, the rule set.
+            let given = match arguments {
+                [given @ .., pg_sys::INT4OID] if self.has_rules() => given,
                 _ => arguments,
             };
             takes.len() == given.len() && takes.iter().zip(given).all(fits)
@@ -118,34 +148,70 @@ pub fn function(oid: pg_sys::Oid) -> Option<Function> {
 
 fn identify(oid: pg_sys::Oid) -> Option<Function> {
     let (found, source, library) = described(oid)?;
+    is_of_this_library(code(&source, &library)).then_some(found)
+}
+
+/// Whether a function is written in C and runs code of this library, as only a superuser can have declared it.
+pub fn is_ours(oid: pg_sys::Oid) -> bool {
+    let cache = pg_sys::SysCacheIdentifier::PROCOID;
+    let read = |row, form: &pg_sys::FormData_pg_proc| {
+        // SAFETY: a row of pg_proc, from which all is copied.
+        unsafe { source_and_library(row, form) }
+    };
+    // SAFETY: the cache is by OID, and has rows of this form.
+    let Some((source, library)) = unsafe { with_row(cache, oid, read) }.flatten() else {
+        return false;
+    };
+    is_of_this_library(code(&source, &library))
+}
+
+/// Where the code of a function in C is; NULL if the library has none of this name.
+fn code(source: &CStr, library: &CStr) -> *const c_void {
     // SAFETY: two C strings. The library is loaded as if the function were called; only a superuser can have named one.
-    let code = unsafe {
+    unsafe {
         ffi::load_external_function(
             library.as_ptr(),
             source.as_ptr(),
             false,
             std::ptr::null_mut(),
         )
+    }
+}
+
+/// Source and library of a function in C.
+///
+/// # Safety
+/// `row` is one of pg_proc, and `form` its form.
+unsafe fn source_and_library(
+    row: pg_sys::HeapTuple,
+    form: &pg_sys::FormData_pg_proc,
+) -> Option<(CString, CString)> {
+    if form.prolang.to_u32() != C_LANGUAGE {
+        return None;
+    }
+    let text = |attribute: u32| {
+        let cache = pg_sys::SysCacheIdentifier::PROCOID as c_int;
+        let mut is_null = false;
+        // SAFETY: both attributes are texts.
+        unsafe {
+            let value =
+                pg_sys::SysCacheGetAttr(cache, row, attribute as pg_sys::AttrNumber, &mut is_null);
+            let bytes = (!is_null).then(|| Varlena::new(value).bytes().to_vec())?;
+            CString::new(bytes).ok()
+        }
     };
-    is_of_this_library(code).then_some(found)
+    Some((
+        text(pg_sys::Anum_pg_proc_prosrc)?,
+        text(pg_sys::Anum_pg_proc_probin)?,
+    ))
 }
 
 /// A function in C with the source name of one of ours; its source and its library.
 fn described(oid: pg_sys::Oid) -> Option<(Function, CString, CString)> {
     let cache = pg_sys::SysCacheIdentifier::PROCOID;
-    // SAFETY: a row of pg_proc, from which all is copied. Both attributes are texts.
+    // SAFETY: a row of pg_proc, from which all is copied.
     let read = |row, form: &pg_sys::FormData_pg_proc| unsafe {
-        let text = |attribute: u32| {
-            let (cache, attribute) = (cache as c_int, attribute as pg_sys::AttrNumber);
-            let mut is_null = false;
-            let value = pg_sys::SysCacheGetAttr(cache, row, attribute, &mut is_null);
-            let bytes = (!is_null).then(|| Varlena::new(value).bytes().to_vec())?;
-            CString::new(bytes).ok()
-        };
-        if form.prolang.to_u32() != C_LANGUAGE {
-            return None;
-        }
-        let source = text(pg_sys::Anum_pg_proc_prosrc)?;
+        let (source, library) = source_and_library(row, form)?;
         let purpose = Purpose::named(source.to_str().ok()?.strip_suffix("_wrapper")?)?;
         let arguments = form.proargtypes.dim1.max(0) as usize;
         let arguments = form.proargtypes.values.as_slice(arguments);
@@ -157,7 +223,7 @@ fn described(oid: pg_sys::Oid) -> Option<(Function, CString, CString)> {
             first: *arguments.first()?,
             result: form.prorettype,
         };
-        Some((function, source, text(pg_sys::Anum_pg_proc_probin)?))
+        Some((function, source, library))
     };
     // SAFETY: the cache is by OID, and has rows of this form.
     unsafe { with_row(cache, oid, read) }?
@@ -190,6 +256,11 @@ fn has_purpose(operator: pg_sys::Oid, purpose: Purpose) -> bool {
 /// Whether a type, or that of which it is a domain, is `bloom`.
 pub fn is_signature(of_type: pg_sys::Oid) -> bool {
     has_input(of_type, Purpose::SignatureInput)
+}
+
+/// Whether a type, or that of which it is a domain, is `counting_bloom`.
+pub fn is_counting(of_type: pg_sys::Oid) -> bool {
+    has_input(of_type, Purpose::CountingInput)
 }
 
 /// Whether a type, or that of which it is a domain, is `bloom_query`.
@@ -228,8 +299,10 @@ pub fn function_in_schema_of(
     bloom: pg_sys::Oid,
 ) -> Option<pg_sys::Oid> {
     cached(&IN_SCHEMA, (purpose, [near, bloom]), || {
-        let name = CString::new(purpose.name()).ok()?;
-        let arguments = purpose.takes()?.iter();
+        let name = CString::new(purpose.sql_name()).ok()?;
+        let rules = [pg_sys::INT4OID];
+        let rules: &[pg_sys::Oid] = if purpose.has_rules() { &rules } else { &[] };
+        let arguments = purpose.takes()?.iter().chain(rules);
         let arguments = arguments.map(|&of| if of == pg_sys::InvalidOid { bloom } else { of });
         let arguments: Vec<pg_sys::Oid> = arguments.collect();
         // SAFETY: the key of the cache PROCNAMEARGSNSP is name, argument types and namespace.

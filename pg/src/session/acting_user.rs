@@ -210,13 +210,28 @@ unsafe extern "C-unwind" fn calls_others(node: *mut pg_sys::Node, context: *mut 
     }
 }
 
-/// Whether a function is not part of the server.
+/// What else than functions of the server an expression may call.
+type Allowed = fn(pg_sys::Oid) -> bool;
+
+/// Whether an expression calls functions of the server and such as are allowed, and no others, and checks no constraints of a domain.
 ///
 /// # Safety
-/// None is needed; the server calls it by a pointer.
+/// `node` is of an expression, or NULL.
+pub unsafe fn calls_only(node: *mut pg_sys::Node, mut allowed: Allowed) -> bool {
+    // SAFETY: the caller's; the walk passes the pointer on, and ends here.
+    unsafe { !calls_others(node, (&raw mut allowed).cast()) }
+}
+
+/// Whether a function is not part of the server, nor allowed.
+///
+/// # Safety
+/// `context` is NULL, or that of [`calls_only`]; the server calls it by a pointer.
 #[entry]
-unsafe extern "C-unwind" fn is_of_others(function: pg_sys::Oid, _context: *mut c_void) -> bool {
+unsafe extern "C-unwind" fn is_of_others(function: pg_sys::Oid, context: *mut c_void) -> bool {
+    // SAFETY: the caller's.
+    let allowed = unsafe { context.cast::<Allowed>().as_ref() };
     function.to_u32() >= pg_sys::FirstNormalObjectId
+        && !allowed.is_some_and(|allowed| allowed(function))
 }
 
 /// Runs as `owner`, in the way of a SECURITY DEFINER function with a search_path of its own. After an error the server
