@@ -2,11 +2,11 @@
 
 use std::ffi::CString;
 
-use pgrx::{pg_sys, IntoDatum, PgLogLevel};
+use pgrx::{pg_sys, IntoDatum, PgLogLevel, PgSqlErrorCode};
 
 use super::calls::Expression;
 use pg::catalog::{self, privileges::current_user};
-use pg::error::tell;
+use pg::error::{raise, sql_error, tell};
 use pg::function::arguments::Arguments;
 use pg::function::rows::{text_datum, ResultRows};
 use pg::message::words;
@@ -43,6 +43,14 @@ fn bloom_stale_columns(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     let (arguments, mut result) = unsafe { (Arguments::new(fcinfo), ResultRows::new(fcinfo)) };
     let oid = arguments.oid(0);
     let _job = progress::job("bloom_stale_columns", oid);
+    let kinds = [pg_sys::RELKIND_RELATION, pg_sys::RELKIND_PARTITIONED_TABLE];
+    let kind = catalog::kind(oid);
+    if kind != 0 && !kinds.contains(&kind) {
+        raise(&sql_error(
+            PgSqlErrorCode::ERRCODE_WRONG_OBJECT_TYPE,
+            words!("\"{oid}\" is not a table"),
+        ));
+    }
     let table = OpenRelation::table(oid, pg_sys::AccessShareLock).keep_lock();
     for column in stale_columns(oid, &table) {
         let statements = statements(oid, &column);
