@@ -144,7 +144,14 @@ unsafe fn keep(fcinfo: pg_sys::FunctionCallInfo) -> Result<pg_sys::Datum> {
     // SAFETY: the tuple is one of the table, which has this column.
     let changed = unsafe {
         let columns = (*call.tg_relation).rd_att;
-        pg_sys::heap_modify_tuple_by_cols(tuple, columns, 1, &mut number, &mut value, &mut null)
+        pg_sys::heap_modify_tuple_by_cols(
+            tuple,
+            columns,
+            1,
+            &raw mut number,
+            &raw mut value,
+            &raw mut null,
+        )
     };
     Ok(pg_sys::Datum::from(changed))
 }
