@@ -59,6 +59,8 @@ check_upgraded() {
     same 'what is done after the upgrade' "$SCRATCH/upgrade.later" "$SCRATCH/upgrade.now"
 }
 
+cluster_init upgrade_dumps --locale=C
+cluster_start upgrade_dumps
 for kept in "$RELEASED"/*/; do
     kept=${kept%/}
     version=$(basename "$kept")
@@ -100,7 +102,7 @@ END
     fi
     # A dump, of this major or the newest one before it.
     for ((major = PG_MAJOR; major >= 15; major--)); do [[ ! -e $kept/$major.sql.xz ]] || break; done
-    cluster_use main
+    cluster_use upgrade_dumps
     psql -Xq -v ON_ERROR_STOP=1 -c 'CREATE ROLE registrar LOGIN' -c 'CREATE DATABASE registry OWNER registrar TEMPLATE template0 LOCALE "C"' -c 'ALTER DATABASE registry SET search_path = public, ext'
     xz -dc "$kept/$major.sql.xz" | registrar >/dev/null 2>"$SCRATCH/upgrade.restored" || die "$version: the dump of $major is not restored: $(cat "$SCRATCH/upgrade.restored")"
     # Secrets are in no dump.
@@ -109,6 +111,7 @@ END
     psql -Xq -c 'DROP DATABASE registry' -c 'DROP ROLE registrar'
 done
 
+cluster_use upgrade_dumps
 # A spoilt upgrade: is it found? The oldest release has all scripts to go through.
 version=$(basename "$(printf '%s\n' "$RELEASED"/*/ | sort -V | head -n 1)")
 scripts=$("$PGBIN/pg_config" --sharedir)/extension
@@ -146,3 +149,4 @@ rm "$scripts/bloom_ident--$version.sql"
 LC_ALL=C sed 's/bloom_duplicates_wrapper/bloom_duplicates_wrappen/g' "$library" >"$SCRATCH/upgrade.so"
 ! kept_symbols "$SCRATCH/upgrade.so" >/dev/null || die 'this was not found: a dropped symbol'
 psql -Xq -c 'DROP DATABASE registry' -c 'DROP ROLE registrar'
+cluster_stop upgrade_dumps

@@ -198,7 +198,7 @@ warns() {
     diff <(echo "$warning") <(timeout -k 5 60 psql -XAtq -v VERBOSITY=verbose "${statements[@]}" 2>&1 | grep -E '^(ERROR|WARNING|DETAIL|HINT): ') || die "$* (< expected, > said)"
 }
 for name in meta shape; do
-    warns 'SET enable_seqscan = off' "SELECT count(*) FROM $name $search" "SELECT count(*) FROM meta $search" "SELECT id FROM $name ORDER BY sig <-> '(2,5,3):1f03' LIMIT 1"
+    warns "SELECT count(*) FROM $name $search" "SELECT count(*) FROM meta $search" "SELECT id FROM $name ORDER BY sig <-> '(2,5,3):1f03' LIMIT 1"
 done
 warns 'ALTER EXTENSION bloom_ident UPDATE'
 for name in meta shape; do
@@ -218,10 +218,10 @@ END
 # Who may not look at an index is not told of it; one of another session is none of ours.
 ask -c 'CREATE ROLE stranger' -c 'GRANT SELECT ON shape TO stranger'
 diff - <(ask -F ' | ' -c 'SELECT * FROM bloom_stale_indexes()'; ask -c 'SET ROLE stranger' -c 'SELECT index FROM bloom_stale_indexes()') <<'END' || die 'the list of them'
-first_i | the index is in format version 1. An older version of bloom_ident has stored it. The oldest format version that this one reads is 2. | REINDEX INDEX CONCURRENTLY public.first_i
-leaf_i | the index has signatures in format version 3. A newer version of bloom_ident has stored it. This one reads format version 2. | REINDEX INDEX CONCURRENTLY public.leaf_i
-meta_i | the index is in format version 3. A newer version of bloom_ident has stored it. This one reads format version 2. | REINDEX INDEX CONCURRENTLY public.meta_i
-shape_i | the index has signatures in format version 3. A newer version of bloom_ident has stored it. This one reads format version 2. | REINDEX INDEX CONCURRENTLY public.shape_i
+first_i | index "first_i" is in format version 1. An older version of bloom_ident has stored it. The oldest format version that this one reads is 2. | REINDEX INDEX CONCURRENTLY public.first_i
+leaf_i | index "leaf_i" has signatures in format version 3. A newer version of bloom_ident has stored it. This one reads format version 2. | REINDEX INDEX CONCURRENTLY public.leaf_i
+meta_i | index "meta_i" is in format version 3. A newer version of bloom_ident has stored it. This one reads format version 2. | REINDEX INDEX CONCURRENTLY public.meta_i
+shape_i | index "shape_i" has signatures in format version 3. A newer version of bloom_ident has stored it. This one reads format version 2. | REINDEX INDEX CONCURRENTLY public.shape_i
 shape_i
 END
 # Its statements, as they stand.

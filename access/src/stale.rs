@@ -132,7 +132,7 @@ fn bloom_stale_indexes(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     for index in stale_indexes(Look::Thorough) {
         let (what, name) = (index.reason.message(), &*index.name);
         let detail = index.reason.detail_text().unwrap_or_default();
-        let reason = words!("the index {what}. {detail}");
+        let reason = words!("{what}. {detail}");
         rows.put([
             index.oid.into_datum(),
             Some(text_datum(&reason)),
