@@ -225,7 +225,7 @@ shape_i | index "shape_i" has signatures in format version 3. A newer version of
 shape_i
 END
 # Its statements, as they stand.
-ask -c 'SELECT statement FROM bloom_stale_indexes()' | ask
+ask -c "SELECT statement || ';' FROM bloom_stale_indexes()" | ask
 [[ -z $(ask -c 'SELECT FROM bloom_stale_indexes()') ]] || die 'REINDEX does not help'
 for name in leaf meta shape; do
     [[ $(ask -c 'SET enable_seqscan = off' -c "SELECT id FROM $name $search") == 1 ]] || die "REINDEX of ${name}_i does not help"
