@@ -38,8 +38,8 @@ WITH RECURSIVE member (class, number) AS (
         AND (d.deptype IN ('e', 'i') OR d.deptype = 'a' AND m.class <> 'pg_extension'::regclass AND d.classid NOT IN ('pg_extension'::regclass))
 ) SELECT class, number, pg_temp.named(class, number, 0) AS name FROM member;
 
--- Numbers that the server makes up, also those of versions of columns.
-SELECT replace(regexp_replace(line, '(pg_toast_|pg_attver=)[0-9]+', '\1', 'g'), E'\n', ' ') FROM (
+-- Numbers that the server makes up, and versions of columns, which some builds of it note.
+SELECT replace(regexp_replace(regexp_replace(line, 'pg_toast_[0-9]+', 'pg_toast_', 'g'), '"attoptions": "\{pg_attver=[0-9]+\}", ', ''), E'\n', ' ') FROM (
 SELECT name || ': ' || r AS line FROM object, pg_temp.row_of(class, number, 'oid = %s') AS r
 UNION ALL SELECT name || ' column: ' || r FROM object, pg_temp.row_of('pg_attribute', number, 'attrelid = %s') AS r WHERE class = 'pg_class'::regclass
 UNION ALL SELECT name || ' index: ' || r || pg_get_indexdef(number) FROM object, pg_temp.row_of('pg_index', number, 'indexrelid = %s') AS r WHERE class = 'pg_class'::regclass
