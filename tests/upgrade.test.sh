@@ -52,7 +52,8 @@ check_upgraded() {
     same 'the state after the upgrade' "$kept/state.out" "$SCRATCH/upgrade.now"
     released_catalog registry >"$SCRATCH/upgrade.now"
     same 'the catalogs after the upgrade' "$SCRATCH/upgrade.catalog" "$SCRATCH/upgrade.now"
-    if [[ -n $(psql -XAtqc "SELECT FROM pg_available_extensions WHERE name = 'amcheck'" | wc -l) ]] && psql -Xqc 'CREATE EXTENSION amcheck' -d registry 2>/dev/null; then
+    # Servers that are built from source here have no amcheck.
+    if psql -Xqc 'CREATE EXTENSION amcheck' -d registry 2>/dev/null; then
         psql -XAtq -v ON_ERROR_STOP=1 -d registry -c "SELECT bt_index_check(i.indexrelid, true) FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid WHERE c.relam = 403 AND c.relkind = 'i' AND c.relpersistence = 'p'" >/dev/null
     fi
     released_later registry >"$SCRATCH/upgrade.now"

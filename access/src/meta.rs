@@ -37,7 +37,9 @@ pub fn fits(meta: &Meta, index: SigfileIndex<'_>) -> bool {
 /// Errors: another format; damage.
 pub fn of_words(index: SigfileIndex<'_>, words: &[u64]) -> Result<Meta> {
     let wrong = |error: Error| match error.kind() {
-        ErrorKind::OtherFormat => stale::error(&format!("index \"{}\"", index.name()), &error),
+        ErrorKind::NewerFormat | ErrorKind::OlderFormat => {
+            stale::error(&format!("index \"{}\"", index.name()), &error)
+        }
         _ => index.damaged(META, error.message()),
     };
     Meta::decode(words).map_err(wrong)

@@ -30,13 +30,12 @@ const REBUILD_OR_OTHER: &str =
 /// The error of an index, by what the core says of its format; `name` is how messages call the index.
 #[cold]
 pub fn error(name: &str, format: &Error) -> Error {
-    let detail = format.detail_text().unwrap_or_default();
-    let hint = match detail.starts_with("An older") {
-        true => REBUILD,
-        false => REBUILD_OR_OTHER,
+    let hint = match format.kind() {
+        ErrorKind::OlderFormat => REBUILD,
+        _ => REBUILD_OR_OTHER,
     };
     Error::new(STALE, format!("{name} {}", format.message()))
-        .detail(detail)
+        .detail(format.detail_text().unwrap_or_default())
         .hint(hint)
 }
 

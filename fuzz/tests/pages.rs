@@ -315,10 +315,14 @@ fn metapage() {
         let decoded = Meta::decode(&words);
         if let Err(error) = &decoded {
             // the extension says where it is, and what to do
-            let expected = [ErrorKind::Corrupted, ErrorKind::OtherFormat];
+            let expected = [
+                ErrorKind::Corrupted,
+                ErrorKind::NewerFormat,
+                ErrorKind::OlderFormat,
+            ];
             assert!(expected.contains(&error.kind()));
-            let newer = error.kind() == ErrorKind::OtherFormat;
-            assert!(error.detail_text().is_some() == newer && error.hint_text().is_none());
+            let other = error.kind() != ErrorKind::Corrupted;
+            assert!(error.detail_text().is_some() == other && error.hint_text().is_none());
         }
         let meta = message(decoded)?;
         let mut again = vec![u64::MAX; METAPAGE_WORDS];

@@ -160,7 +160,9 @@ fn state(kind: ErrorKind) -> c_int {
         ErrorKind::LimitExceeded => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
         ErrorKind::NotSupported => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
         ErrorKind::Corrupted => PgSqlErrorCode::ERRCODE_INDEX_CORRUPTED,
-        ErrorKind::OtherFormat => PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED,
+        ErrorKind::NewerFormat | ErrorKind::OlderFormat => {
+            PgSqlErrorCode::ERRCODE_FEATURE_NOT_SUPPORTED
+        }
         ErrorKind::OutOfMemory => PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY,
         ErrorKind::State(state) => return state,
     };

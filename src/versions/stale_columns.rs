@@ -188,7 +188,8 @@ fn statements(oid: pg_sys::Oid, column: &StaleColumn) -> Vec<Sql> {
         ELSE pg_catalog.pg_get_indexdef(i.indexrelid, u.n::pg_catalog.int4, false) END, ', ' ORDER BY u.n) \
         FROM pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS u (k, n) \
         WHERE u.n OPERATOR(pg_catalog.<=) i.indnkeyatts), \
-        COALESCE(' WITH (' OPERATOR(pg_catalog.||) pg_catalog.array_to_string(c.reloptions, ', ') OPERATOR(pg_catalog.||) ')', '')) \
+        COALESCE((SELECT ' WITH (' OPERATOR(pg_catalog.||) pg_catalog.string_agg(pg_catalog.format('%I=%L', w.option_name, w.option_value), ', ') \
+        OPERATOR(pg_catalog.||) ')' FROM pg_catalog.pg_options_to_table(c.reloptions) AS w), '')) \
         ELSE '-- goes with the old column: ' OPERATOR(pg_catalog.||) pg_catalog.translate(COALESCE( \
         'CONSTRAINT ' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(k.conname) OPERATOR(pg_catalog.||) ' ' \
         OPERATOR(pg_catalog.||) pg_catalog.pg_get_constraintdef(k.oid), pg_catalog.pg_get_indexdef(i.indexrelid)), \

@@ -31,8 +31,10 @@ pub enum ErrorKind {
     NotSupported,
     /// Stored data that no code of ours can have written (XX002).
     Corrupted,
-    /// Data in a format that only another version reads (0A000; 55P85 of an index, which can be rebuilt).
-    OtherFormat,
+    /// Data in a format that only a newer version reads (0A000; 55P85 of an index, which can be rebuilt).
+    NewerFormat,
+    /// Data in a format that only an older version reads (the same).
+    OlderFormat,
     /// Memory could not be reserved (53200).
     OutOfMemory,
     /// What only the server knows, by its number of the SQLSTATE.
@@ -136,7 +138,7 @@ impl Error {
     /// that this one reads.
     #[cold]
     pub fn newer_format(what: impl Into<Text>, ours: impl fmt::Display) -> Self {
-        Error::new(ErrorKind::OtherFormat, what).detail(format!(
+        Error::new(ErrorKind::NewerFormat, what).detail(format!(
             "A newer version of bloom_ident has stored it. This one reads format version {ours}."
         ))
     }
@@ -145,7 +147,7 @@ impl Error {
     /// format version that this one reads.
     #[cold]
     pub fn older_format(what: impl Into<Text>, oldest: impl fmt::Display) -> Self {
-        Error::new(ErrorKind::OtherFormat, what).detail(format!(
+        Error::new(ErrorKind::OlderFormat, what).detail(format!(
             "An older version of bloom_ident has stored it. The oldest format version that this one reads is {oldest}."
         ))
     }

@@ -570,8 +570,8 @@ mod stored_tests {
             words[0] = current & !(0xffff << 32) | u64::from(version) << 32;
             Meta::decode(&words).unwrap_err().kind()
         };
-        assert_eq!(kind(OLDEST_VERSION - 1), ErrorKind::OtherFormat);
-        assert_eq!(kind(VERSION + 1), ErrorKind::OtherFormat);
+        assert_eq!(kind(OLDEST_VERSION - 1), ErrorKind::OlderFormat);
+        assert_eq!(kind(VERSION + 1), ErrorKind::NewerFormat);
         assert_eq!(kind(VERSION), ErrorKind::Corrupted);
         assert_eq!(kind(0), ErrorKind::Corrupted);
     }

@@ -1,5 +1,5 @@
 //! Pages as storage can leave them: every bit of small segments flipped, and pages torn, exchanged, blank or full of
-//! noise. What reads them gives an error of kind `Corrupted` (or `OtherFormat`), or an answer that the page allows; it
+//! noise. What reads them gives an error of kind `Corrupted` (or `NewerFormat`, `OlderFormat`), or an answer that the page allows; it
 //! never panics, never asks for more memory than sound pages need, and copies nothing that can be seen to be wrong.
 
 mod damaged;

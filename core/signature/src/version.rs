@@ -48,7 +48,7 @@ pub(crate) fn check_version_to(
     let unknown = bad(format!("unknown {what} format version {}", bytes[0]))
         .detail(format!("This version of bloom_ident reads {known}."));
     Err(match newer_version(newest, bytes).is_some() {
-        true => unknown.of_kind(ErrorKind::OtherFormat).hint(format!(
+        true => unknown.of_kind(ErrorKind::NewerFormat).hint(format!(
             "Install the version of bloom_ident that the {value} comes from."
         )),
         false => unknown,
