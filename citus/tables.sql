@@ -62,10 +62,14 @@ COMMENT ON FUNCTION _bloom_citus_column(regclass, name, boolean) IS 'a column as
 -- A node that cannot begin a job, and workers that lack an extension, or have another one: they would give other answers.
 CREATE FUNCTION _bloom_citus_check_workers() RETURNS void VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    asked text := format('SELECT %s.bloom_fingerprint() || '', bloom_ident_citus '' || COALESCE((SELECT extversion FROM pg_extension WHERE extname = ''bloom_ident_citus''), ''missing'')',
-        @extschema@._bloom_citus_schema());
+    -- The versions of both scripts, and what the library computes by, a line each. The workers have search paths of their own.
+    asked text := format('SELECT pg_catalog.concat_ws(pg_catalog.chr(10), (SELECT pg_catalog.string_agg(pg_catalog.concat_ws('' '', extname, extversion), pg_catalog.chr(10) ORDER BY extname)
+        FROM pg_catalog.pg_extension WHERE extname OPERATOR(pg_catalog.=) ANY (''{bloom_ident,bloom_ident_citus}''::pg_catalog.name[])), %s.bloom_fingerprint())', @extschema@._bloom_citus_schema());
     own text;
     other record;
+    -- What only that node says, and what only this one.
+    theirs text;
+    ours text;
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_dist_local_group WHERE groupid = 0) THEN
         RAISE EXCEPTION USING ERRCODE = '0A000', MESSAGE = 'this node is not the coordinator', DETAIL = 'Only the coordinator makes distributed tables.',
@@ -76,8 +80,12 @@ BEGIN
     IF FOUND AND other.result ~ '^(failed to connect|failed to get connection)' THEN
         RAISE EXCEPTION USING ERRCODE = '08006', MESSAGE = format('node %s:%s cannot be reached', other.nodename, other.nodeport), DETAIL = other.result;
     ELSIF FOUND THEN
-        RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('bloom_ident of node %s:%s is another one', other.nodename, other.nodeport),
-            DETAIL = format('It says "%s", and this node "%s".', other.result, own), HINT = 'Install the same version on all nodes.';
+        SELECT string_agg(line, ', ' ORDER BY line COLLATE "C") FILTER (WHERE line <> ALL (string_to_array(own, E'\n'))), string_agg(line, ', ' ORDER BY line COLLATE "C") FILTER (WHERE line = ANY (string_to_array(own, E'\n'))) INTO theirs, ours FROM (
+            (SELECT unnest(string_to_array(other.result, E'\n')) EXCEPT SELECT unnest(string_to_array(own, E'\n')))
+            UNION ALL (SELECT unnest(string_to_array(own, E'\n')) EXCEPT SELECT unnest(string_to_array(other.result, E'\n')))) AS l (line);
+        RAISE EXCEPTION USING ERRCODE = '55000', MESSAGE = format('node %s:%s has another version of bloom_ident', other.nodename, other.nodeport),
+            DETAIL = CASE WHEN other.success THEN format('It says "%s", and this node "%s".', theirs, ours) ELSE format('It says "%s".', other.result) END,
+            HINT = 'Install the same version on all nodes, and call ALTER EXTENSION bloom_ident UPDATE and ALTER EXTENSION bloom_ident_citus UPDATE on the coordinator.';
     END IF;
 END
 $$;

@@ -34,9 +34,9 @@ released_state() {
     PGUSER=registrar psql -Xq -v ON_ERROR_STOP=1 -d "$1" -f "$RELEASED/state.sql" 2>&1
 }
 
-# released_catalog DATABASE: what the extension is there, by definition.
+# released_catalog DATABASE [EXTENSION]: what the extension is there, by definition.
 released_catalog() {
-    psql -Xq -v ON_ERROR_STOP=1 -v extension=bloom_ident -d "$1" -f "$RELEASED/catalog.sql"
+    psql -Xq -v ON_ERROR_STOP=1 -v extension="${2:-bloom_ident}" -d "$1" -f "$RELEASED/catalog.sql"
 }
 
 # released_later DATABASE: what is done by tests/released/later.sql, and what comes of it. Some of it fails, as it ought to.
