@@ -32,9 +32,13 @@ page degrees "SELECT bloom_report_pairs('degrees', 'degree', 'key')"
 page odd "SELECT bloom_report_pairs('odd_pairs', 'odd', 'key')"
 page two_halves "SELECT bloom_report_pairs('halves', 'odd', 'key')"
 
-# The browser is given a home of its own. It is run as the server's user, who is not root.
-AS_SERVER_DIR=$dir as_server env HOME="$dir" TMPDIR="$dir" PYTHONDONTWRITEBYTECODE=1 \
-    timeout 900 /usr/bin/python3 -m unittest -q test_page test_meant test_clicks || failed=1
+# Browsers are given a home of their own. They are run as the server's user, who is not root, side by side: they mostly wait.
+running=()
+for module in test_page test_meant test_clicks; do
+    AS_SERVER_DIR=$dir as_server env HOME="$dir" TMPDIR="$dir" PYTHONDONTWRITEBYTECODE=1 timeout 900 /usr/bin/python3 -m unittest -q $module &
+    running+=($!)
+done
+for pid in "${running[@]}"; do wait "$pid" || failed=1; done
 [[ -z ${REPORT_SHOTS:-} ]] || cp "$dir"/shots/*.png "$REPORT_SHOTS"
 [[ -z ${failed:-} ]] || die 'the page is not as it should be (see above)'
 

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import pathlib
 import time
 import unittest
@@ -12,16 +13,18 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-DOWNLOADS = FOLDER / "downloads"
+# Several run side by side, and each has its own browser.
+OWN = FOLDER / f"browser.{os.getpid()}"
+DOWNLOADS = OWN / "downloads"
 
 
 def open_browser():
-    DOWNLOADS.mkdir(exist_ok=True)
+    DOWNLOADS.mkdir(parents=True, exist_ok=True)
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
     # In a container there may be neither user namespaces nor shared memory.
     for flag in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu", "hide-scrollbars",
-                 "disable-background-networking", "disable-component-update", "no-first-run", f"user-data-dir={FOLDER}/profile"):
+                 "disable-background-networking", "disable-component-update", "no-first-run", f"user-data-dir={OWN}/profile"):
         options.add_argument(f"--{flag}")
     options.add_experimental_option("prefs", {"download.default_directory": str(DOWNLOADS), "download.prompt_for_download": False})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
