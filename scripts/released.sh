@@ -49,4 +49,5 @@ released_unpack() {
     cluster_prepare "$2"
     as_server mkdir -m 700 "$(cluster_dir "$2")"
     xz -dc "$RELEASED/$1/$PG_MAJOR.tar.xz" | as_server tar -C "$(cluster_dir "$2")" -xf -
+    [[ -z ${SERVER_CONF:-} ]] || cluster_conf "$2" "$SERVER_CONF"
 }

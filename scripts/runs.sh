@@ -136,6 +136,9 @@ accept() {
 run_regress() {
     local kind=$1 output=$ROOT/target/regress/pg$PG_MAJOR/$1 log=$SCRATCH/$1.log
     local program dir ext name tests failed=0 status=0
+    # Made by pg_regress, unless it is there: see run_regress_upgraded.
+    local database=(--load-extension=bloom_ident)
+    [[ -z ${REGRESS_EXISTING:-} ]] || database=(--use-existing)
     shift
     case $kind in
         regress) program=$PGXS_TEST/regress/pg_regress dir=sql ext=sql ;;
@@ -154,7 +157,7 @@ run_regress() {
     # In its input directory: where "expected" is sought differs between majors otherwise.
     AS_SERVER_DIR=$SCRATCH/regress as_server "$program" --inputdir=. --outputdir="$kind" --bindir="$PGBIN" \
         --host="$PGHOST" --port="$PGPORT" --user="$PGUSER" --encoding=UTF8 \
-        --dbname="$kind" --load-extension=bloom_ident "${tests[@]}" 2>&1 | tee "$log" || status=$?
+        --dbname="$kind" "${database[@]}" "${tests[@]}" 2>&1 | tee "$log" || status=$?
     # Kept for those who look for the reason.
     rm -rf "$output"
     mkdir -p "$output"
@@ -177,6 +180,36 @@ run_regress() {
         fi
     done
     ((status == 0 || failed == 1)) || failures+=("$kind (exit status $status)")
+}
+
+# run_regress_upgraded VERSION: all tests of tests/sql, over a database that this version has left behind for this major, updated, with the extension where tests
+# expect it and nothing else in it. tests/upgrade.test.sh shows that the extension is by definition what CREATE EXTENSION makes, so they are not run over that, too.
+run_regress_upgraded() {
+    released_unpack "$1" upgraded
+    # As other clusters have it (see cluster_init).
+    cluster_conf upgraded 'autovacuum = on' 'max_wal_size = 1GB'
+    cluster_start upgraded
+    cluster_use upgraded
+    registrar -o /dev/null -c 'ALTER EXTENSION bloom_ident UPDATE'
+    psql -Xq -v ON_ERROR_STOP=1 -o /dev/null <<'SQL' || die "the database that $1 has left behind cannot be cleared"
+CREATE DATABASE regress TEMPLATE registry;
+\c regress
+SET client_min_messages = error;
+SET search_path = ext, public;
+SELECT bloom_secret_drop(name) FROM bloom_secrets;
+DELETE FROM ident_abbreviations;
+DROP SCHEMA public CASCADE;
+CREATE SCHEMA public;
+GRANT USAGE ON SCHEMA public TO PUBLIC;
+ALTER SCHEMA public OWNER TO pg_database_owner;
+COMMENT ON SCHEMA public IS 'standard public schema';
+ALTER EXTENSION bloom_ident SET SCHEMA public;
+DROP SCHEMA ext;
+REASSIGN OWNED BY registrar TO postgres;
+SQL
+    REGRESS_EXISTING=1 run_regress regress
+    cluster_stop upgraded
+    cluster_use main
 }
 
 # run_script NAME: tests/NAME.test.sh.

@@ -17,6 +17,8 @@ source "$here/cargo.sh"
 source "$here/cluster.sh"
 # shellcheck source=scripts/runs.sh
 source "$here/runs.sh"
+# shellcheck source=scripts/released.sh
+source "$here/released.sh"
 
 # Scripts that look at the sources, at the report's page in a browser, or at what is computed, which is the same for each major; and those that do
 # with another type what the script of the same name without "bits" does. The regress tests look at that page, and at numbers, for each major.
@@ -103,7 +105,13 @@ part "build, PostgreSQL $PG_MAJOR" strict build_extension || {
 scratch_cluster
 copy_tests
 
-part 'regress: tests/sql' run_regress regress
+# Over what the oldest release has left behind, where there is that for this major.
+oldest=$(basename "$(printf '%s\n' "$RELEASED"/*/ | sort -V | head -n 1)")
+if [[ -e $RELEASED/$oldest/$PG_MAJOR.tar.xz ]]; then
+    part "regress: tests/sql, over a database of $oldest that was updated" run_regress_upgraded "$oldest"
+else
+    part 'regress: tests/sql' run_regress regress
+fi
 part 'isolation: tests/specs' run_regress isolation
 part 'docs: the statements of README.md and docs/' run_docs
 for script in "$ROOT"/tests/*.test.sh; do
