@@ -34,36 +34,8 @@ citus.max_adaptive_executor_pool_size = ${CITUS_POOL:-1}"
 citus_start "$workers"
 export PGOPTIONS='-c client_min_messages=warning'
 
-# ticks PID FIRST: two fields of /proc/PID/stat behind the name of the process: its own time is at 12 and 13, that of its children which have ended at 14 and 15.
-ticks() {
-    local line fields
-    { read -r line <"/proc/$1/stat"; } 2>/dev/null || line=') 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0'
-    read -ra fields <<<"${line##*) }"
-    ticks=$((fields[$2 - 1] + fields[$2]))
-}
-# cpu: hundredths of a second of processor time of each node so far.
-cpu() {
-    local name pid child children ended sum ticks
-    for name in "${names[@]}"; do
-        read -r pid <"$(cluster_dir "$name")/postmaster.pid"
-        # A process that ends meanwhile would be counted twice, or not at all.
-        ended=-1 ticks=0
-        until ((ended == ticks)); do
-            ticks "$pid" 14
-            ended=$ticks sum=$ticks
-            # There is no newline behind it.
-            read -ra children <"/proc/$pid/task/$pid/children" || true
-            for child in "${children[@]}"; do
-                ticks "$child" 12
-                sum=$((sum + ticks))
-            done
-            ticks "$pid" 14
-        done
-        echo "$sum"
-    done
-}
-# total: the same of all nodes.
-total() { cpu | awk '{ n += $1 } END { print n }'; }
+# total: hundredths of a second of processor time of all nodes so far.
+total() { cpu "${names[@]}" | awk '{ n += $1 } END { print n }'; }
 # moved: bytes between the nodes so far.
 moved() { [[ -z ${CITUS_TCP:-} ]] || sed -n 's/^ *lo: *\([0-9]*\).*/\1/p' /proc/net/dev; }
 
@@ -72,7 +44,7 @@ grid() {
     local before after at stages=() bytes buckets=$3 pairs='' line
     sql -c 'DROP TABLE IF EXISTS found'
     buckets=$(sql -c "SELECT COALESCE($3, _bloom_citus_buckets(true, $1))")
-    mapfile -t before < <(cpu)
+    mapfile -t before < <(cpu "${names[@]}")
     bytes=$(moved)
     at=$(total)
     while read -r line; do
@@ -85,7 +57,7 @@ grid() {
     [[ $pairs == "$expected" ]] || die "the grid has $pairs pairs, and one node $expected"
     stages+=($(($(total) - at)))
     bytes=$(($(moved) - bytes))
-    mapfile -t after < <(cpu)
+    mapfile -t after < <(cpu "${names[@]}")
     printf '%s\n' "${after[@]}" | awk -v before="${before[*]}" -v stages="${stages[*]}" -v alone="$alone" -v bytes="$bytes" -v rows="$1" -v threshold="$2" -v buckets="$buckets" '
         { split(before, b, " "); used[NR] = $1 - b[NR]; all += used[NR]; if (NR > 1) { sum += used[NR]; if (used[NR] > most) most = used[NR] } }
         END { split(stages, s, " ")
@@ -134,7 +106,7 @@ for rows in ${CITUS_MODELS:-200000}; do
     sample=$(($(total) - at)) at=$(total)
     sql -c "CREATE TABLE truth AS SELECT d.* FROM fitted, bloom_model_duplicates('plain', 'id', model) AS d"
     alone=$(($(total) - at))
-    mapfile -t before < <(cpu)
+    mapfile -t before < <(cpu "${names[@]}")
     bytes=$(moved) stages=()
     at=$(total)
     while read -r line; do
@@ -145,7 +117,7 @@ for rows in ${CITUS_MODELS:-200000}; do
     done < <(PGOPTIONS='' sql -c 'SET client_min_messages = debug1' -c "SELECT bloom_citus_model_duplicates('person', 'id', model, 'found_by_model') FROM fitted" 2>&1)
     stages+=($(($(total) - at)))
     bytes=$(($(moved) - bytes))
-    mapfile -t after < <(cpu)
+    mapfile -t after < <(cpu "${names[@]}")
     wrong=$(sql -c 'CREATE TEMP TABLE f AS TABLE found_by_model' -c 'SELECT (SELECT count(*) FROM (SELECT a, b, probability, bits FROM f EXCEPT ALL SELECT a, b, probability, bits FROM truth) AS x) + (SELECT count(*) FROM (SELECT a, b, probability, bits FROM truth EXCEPT ALL SELECT a, b, probability, bits FROM f) AS x)')
     [[ $wrong == 0 ]] || die "$wrong pairs of the model are otherwise than on one node"
     f1() { PGOPTIONS='-c client_min_messages=error' sql -c "CREATE TEMP TABLE judged AS SELECT d.a, d.b, d.probability FROM $1, bloom_model_duplicates('plain', 'id', model) AS d" -c "SELECT round(f1::numeric, 4) FROM bloom_quality('judged', 'known')"; }

@@ -7,6 +7,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
 # shellcheck source=scripts/citus.sh
 source "$ROOT/scripts/citus.sh"
+# shellcheck source=scripts/used.sh
+source "$ROOT/scripts/used.sh"
 
 citus_available || exit 0
 need_packages python3
@@ -15,27 +17,16 @@ entered=${BENCH_CITUS_ENTERED:-1000}
 export PGOPTIONS='-c client_min_messages=error -c jit=off'
 sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
 
-# ticks: CPU of all servers since they were started, in hundredths of a second
-ticks() {
-    local name master child sum=0
-    for name in coordinator worker1 worker2 worker3; do
-        master=$(head -n 1 "$(cluster_dir "$name")/postmaster.pid")
-        # Of the postmaster with those of its children that have ended, and of each that runs.
-        sum=$((sum + $(sed 's/^.*) //' "/proc/$master/stat" | awk '{ print $12 + $13 + $14 + $15 }')))
-        for child in $(pgrep -P "$master"); do
-            sum=$((sum + $(sed 's/^.*) //' "/proc/$child/stat" 2>/dev/null | awk '{ n = $12 + $13 } END { print n + 0 }')))
-        done
-    done
-    echo "$sum"
-}
+# spent: CPU of all servers since they were started, in hundredths of a second
+spent() { cpu coordinator worker1 worker2 worker3 | awk '{ n += $1 } END { print n }'; }
 
 # measured WHAT FILE: CPU of the statements in a file, which enter the rows of table entered
 measured() {
     local before after entered
     entered=$(sql -c 'SELECT count(*) FROM entered')
-    before=$(ticks)
+    before=$(spent)
     psql -XAtq -f "$2" >"$SCRATCH/out" 2>&1 || true
-    after=$(ticks)
+    after=$(spent)
     printf '%s: %s rows, %s refused, %s ms of CPU a row\n' "$1" "$entered" "$(grep -c 'ERROR' "$SCRATCH/out" || true)" \
         "$(awk -v t=$((after - before)) -v n="$entered" 'BEGIN { printf "%.2f", 10 * t / n }')"
 }
