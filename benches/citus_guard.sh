@@ -7,8 +7,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
 # shellcheck source=scripts/citus.sh
 source "$ROOT/scripts/citus.sh"
-# shellcheck source=scripts/used.sh
-source "$ROOT/scripts/used.sh"
+# shellcheck source=scripts/usage.sh
+source "$ROOT/scripts/usage.sh"
 
 citus_available || exit 0
 need_packages python3

@@ -3,8 +3,8 @@
 
 # shellcheck source=scripts/test-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/test-env.sh"
-# shellcheck source=scripts/used.sh
-source "$ROOT/scripts/used.sh"
+# shellcheck source=scripts/usage.sh
+source "$ROOT/scripts/usage.sh"
 
 if [[ $(psql -XAtc 'SHOW fsync') == off ]]; then
     cluster_conf main 'fsync = on' 'jit = on' 'shared_buffers = 2GB' 'max_wal_size = 16GB' 'checkpoint_timeout = 1h' \

@@ -43,9 +43,9 @@ use() {
         du -sk "$dir/base/pgsql_tmp"
     } 2>/dev/null | awk 'NF > 1 { files = $1; next } { memory += $1 } END { print memory + 0, files + 0 }'
 }
-# used COMMAND...: seconds, seconds of processor time, and megabytes of memory and of temporary files at most, beyond what there was before; half a second apart.
+# usage COMMAND...: seconds, seconds of processor time, and megabytes of memory and of temporary files at most, beyond what there was before; half a second apart.
 # What the command writes goes to a file, out.
-used() {
+usage() {
     local begun before cpu pid most
     before=$(use)
     cpu=$(cpu main)
