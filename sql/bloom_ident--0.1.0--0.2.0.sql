@@ -13,18 +13,20 @@ CREATE FUNCTION _with_rules_2(
     by_word boolean DEFAULT false, filler boolean DEFAULT false, rules integer DEFAULT 1) RETURNS bloom
     IMMUTABLE STRICT PARALLEL SAFE LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_signature_wrapper';
 
+-- Both sides are members of the extension: anybody who may create functions in its schema can have made others of these names. The functions are known by their
+-- code, since their owner may have given them other names and schemas.
 UPDATE pg_catalog.pg_proc AS p
 SET pronargs = n.pronargs, pronargdefaults = n.pronargdefaults, proargtypes = n.proargtypes, proargnames = n.proargnames, proargdefaults = n.proargdefaults
 FROM pg_catalog.pg_proc AS n, (VALUES
-    ('ident_normalize', 2::pg_catalog.int2, '_with_rules_1'),
-    ('bloom_signature', 6, '_with_rules_2'),
-    ('counting_signature', 6, '_with_rules_2')) AS v (name, arguments, pattern)
-WHERE n.proname OPERATOR(pg_catalog.=) v.pattern::pg_catalog.name AND p.proname OPERATOR(pg_catalog.=) v.name::pg_catalog.name
-    AND p.pronargs OPERATOR(pg_catalog.=) v.arguments::pg_catalog.int2 AND p.pronamespace OPERATOR(pg_catalog.=) n.pronamespace
-    AND n.pronamespace OPERATOR(pg_catalog.=) (SELECT e.extnamespace FROM pg_catalog.pg_extension AS e WHERE e.extname OPERATOR(pg_catalog.=) 'bloom_ident'::pg_catalog.name)
-    AND EXISTS (SELECT FROM pg_catalog.pg_depend AS d JOIN pg_catalog.pg_extension AS e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
-        WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid OPERATOR(pg_catalog.=) p.oid
-            AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass AND e.extname OPERATOR(pg_catalog.=) 'bloom_ident'::pg_catalog.name);
+    ('ident_normalize_wrapper', 2::pg_catalog.int2, '_with_rules_1'),
+    ('bloom_signature_wrapper', 6, '_with_rules_2'),
+    ('counting_signature_wrapper', 6, '_with_rules_2')) AS v (code, arguments, pattern)
+WHERE n.proname OPERATOR(pg_catalog.=) v.pattern::pg_catalog.name AND p.prosrc OPERATOR(pg_catalog.=) v.code
+    AND p.pronargs OPERATOR(pg_catalog.=) v.arguments::pg_catalog.int2
+    AND 2 OPERATOR(pg_catalog.=) (SELECT pg_catalog.count(*) FROM pg_catalog.pg_depend AS d JOIN pg_catalog.pg_extension AS e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
+        WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass AND (d.objid OPERATOR(pg_catalog.=) n.oid OR d.objid OPERATOR(pg_catalog.=) p.oid)
+            AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype OPERATOR(pg_catalog.=) 'e'
+            AND e.extname OPERATOR(pg_catalog.=) 'bloom_ident'::pg_catalog.name);
 
 DROP FUNCTION _with_rules_1(text, boolean, integer);
 DROP FUNCTION _with_rules_2(text, integer, integer, float8, boolean, boolean, integer);

@@ -118,10 +118,21 @@ version=$(basename "$(printf '%s\n' "$RELEASED"/*/ | sort -V | head -n 1)")
 scripts=$("$PGBIN/pg_config" --sharedir)/extension
 mapfile -t steps < <(cd "$scripts" && printf '%s\n' bloom_ident--*--*.sql | sort -V)
 psql -Xq -c 'CREATE ROLE registrar LOGIN'
-# upgraded_catalog: of CREATE EXTENSION of that version and ALTER EXTENSION UPDATE.
+# Functions with the names of those that the scripts make for a while, by anybody who may create some in the schema: what they say, such as a default
+# that runs as whoever calls, is to be nowhere afterwards.
+cat >"$SCRATCH/upgrade.lures" <<'SQL'
+CREATE FUNCTION ext.lure() RETURNS integer LANGUAGE sql AS 'SELECT 1 / 0';
+CREATE FUNCTION ext._with_rules_1(text boolean, filler boolean DEFAULT false, rules integer DEFAULT ext.lure()) RETURNS text LANGUAGE sql AS 'SELECT NULL';
+CREATE FUNCTION ext._with_rules_2(text boolean, rules integer DEFAULT ext.lure()) RETURNS text LANGUAGE sql AS 'SELECT NULL';
+SQL
+moved='FUNCTION ext.counting_signature(text, integer, integer, float8, boolean, boolean'
+# upgraded_catalog: of CREATE EXTENSION of that version and ALTER EXTENSION UPDATE. Meanwhile a function has another name.
 upgraded_catalog() {
     psql -Xq -c 'DROP DATABASE IF EXISTS registry' -c 'CREATE DATABASE registry OWNER registrar' -c 'ALTER DATABASE registry SET search_path = public, ext' 2>/dev/null
-    registrar -o /dev/null -c 'CREATE SCHEMA ext' -c "CREATE EXTENSION bloom_ident SCHEMA ext VERSION '$version'" -c 'ALTER EXTENSION bloom_ident UPDATE' >&2
+    registrar -o /dev/null -c 'CREATE SCHEMA ext' -f "$SCRATCH/upgrade.lures" -c "CREATE EXTENSION bloom_ident SCHEMA ext VERSION '$version'" >&2
+    psql -Xq -v ON_ERROR_STOP=1 -d registry -c "ALTER $moved) RENAME TO other"
+    registrar -o /dev/null -c 'ALTER EXTENSION bloom_ident UPDATE' >&2
+    psql -Xq -v ON_ERROR_STOP=1 -d registry -c "ALTER ${moved/counting_signature/other}, integer) RENAME TO counting_signature"
     released_catalog registry
 }
 cp "$RELEASED/$version/bloom_ident--$version.sql" "$scripts"

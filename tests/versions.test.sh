@@ -151,9 +151,20 @@ CREATE TABLE shape AS SELECT * FROM kept;
 CREATE INDEX shape_i ON shape USING sigfile (sig);
 CREATE TABLE first AS SELECT i AS id, bloom_signature(i::text) AS sig FROM generate_series(1, 3000) AS i;
 CREATE INDEX first_i ON first USING sigfile (sig) WITH (tail_limit = 300);
+CREATE TABLE alone AS SELECT * FROM kept;
+ALTER TABLE alone ADD CONSTRAINT alone_i EXCLUDE USING sigfile ((bloom_query(sig, 1)) WITH %);
+-- What keeps nobody from the others: an index that cannot be read, and pages that VACUUM has deleted.
+CREATE TABLE broken AS SELECT * FROM kept;
+CREATE INDEX broken_i ON broken USING sigfile (sig);
+CREATE TABLE thinned AS SELECT i AS id, bloom_signature(md5(i::text)) AS sig FROM generate_series(1, 3000) AS i;
+CREATE INDEX thinned_i ON thinned USING gist (sig);
+DELETE FROM thinned WHERE id > 1;
 SQL
+said=$(ask -c 'VACUUM (VERBOSE) thinned' 2>&1)
+[[ $said =~ 'index "thinned_i": '[^$'\n']*' '[1-9][0-9]*' newly deleted' ]] || die "VACUUM has deleted no page of a GiST index: $said"
+left=$(ask -c "SELECT regexp_replace(encode(sig::bytea, 'hex'), '..', '\\x\&', 'g') FROM thinned")
 file_of() { echo "$(cluster_dir versions)/$(ask -c "SELECT pg_relation_filepath('$1')")"; }
-files=("$(file_of kept)" "$(file_of leaf_i)" "$(file_of meta_i)" "$(file_of shape_i)" "$(file_of first_i)")
+files=("$(file_of kept)" "$(file_of leaf_i)" "$(file_of meta_i)" "$(file_of shape_i)" "$(file_of first_i)" "$(file_of alone_i)" "$(file_of broken_i)" "$(file_of thinned_i)")
 cluster_stop versions
 # The first eight bytes of a signature of shape (2,5,3).
 for file in "${files[@]:0:2}"; do
@@ -166,6 +177,12 @@ patch "${files[2]}" 44 3
 patch "${files[3]}" 56 3
 # A version of before the first release.
 patch "${files[4]}" 44 1
+patch "${files[5]}" 44 3
+# Where its items end and its special space begins: nothing that a page can have.
+for place in {12..17}; do patch "${files[6]}" "$place" 255; done
+# On a leaf, among pages that are deleted.
+mapfile -t places < <(LC_ALL=C grep -obUaP "$left" "${files[7]}" | cut -d: -f1)
+for place in "${places[@]}"; do ((place < 8192)) || patch "${files[7]}" "$place" 3; done
 cluster_start versions
 
 # refuses STATE MESSAGE HINT STATEMENT...: what each fails with.
@@ -188,7 +205,7 @@ search="WHERE sig % bloom_query('(2,5,3):1f03', 0.5)"
 refuses 0A000 'cannot read a value of type bloom' '' 'SELECT sig FROM kept' 'COPY kept TO STDOUT (FORMAT binary)' "SELECT id FROM kept $search"
 refuses 55P85 'index "leaf_i" has signatures' "$rebuild" "SELECT id FROM leaf $search" "SELECT id FROM leaf ORDER BY sig <-> '(2,5,3):1f03'" "SELECT id FROM leaf WHERE sig = '(2,5,3):1f03'"
 # The planner leaves an index out, which it says once in a session, of all such indexes; and so does the script that updates the extension.
-warning="WARNING:  55P85: this version of bloom_ident does not read the format of indexes public.first_i, public.leaf_i, public.meta_i, public.shape_i
+warning="WARNING:  55P85: this version of bloom_ident does not read the format of indexes public.alone_i, public.first_i, public.leaf_i, public.meta_i, public.shape_i
 DETAIL:  Searches go without them, or fail, and so do changes of their tables.
 HINT:  Rebuild them by the statements that bloom_stale_indexes() gives, or install the version of bloom_ident that was used before."
 # warns STATEMENT...: in one session.
@@ -200,7 +217,22 @@ warns() {
 for name in meta shape; do
     warns "SELECT count(*) FROM $name $search" "SELECT count(*) FROM meta $search" "SELECT id FROM $name ORDER BY sig <-> '(2,5,3):1f03' LIMIT 1"
 done
+# A plan looks at the root of GiST indexes, the script at all pages.
+warning=${warning/, public.shape_i/, public.shape_i, public.thinned_i}
 warns 'ALTER EXTENSION bloom_ident UPDATE'
+# Of the index at hand alone where no other one may be looked at, or no subtransaction begun.
+ask -c 'CREATE ROLE reader' -c 'GRANT SELECT (id, sig) ON meta TO reader' -c "CREATE FUNCTION searched(text) RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE AS 'BEGIN RETURN (SELECT count(*) FROM meta ${search//\'/\'\'}); END'"
+parallel="SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off"
+for before in 'SET ROLE reader' "$parallel"; do
+    what="SELECT count(*) FROM meta $search"
+    [[ $before != "$parallel" ]] || what='SELECT max(searched(id::text)) FROM first WHERE id < 3'
+    said=$(timeout -k 5 60 psql -XAtq -v VERBOSITY=verbose -c "$before" -c "$what" -c "$what" 2>&1 | grep -E '^(ERROR|WARNING|DETAIL|HINT): ' | sort -u) || true
+    diff - <(echo "$said") <<'END' || die "$before: $what (< expected, > said)"
+DETAIL:  A newer version of bloom_ident has stored it. This one reads format version 2.
+HINT:  Install the version of bloom_ident that was used before, or rebuild the index with REINDEX.
+WARNING:  55P85: index "meta_i" is in format version 3
+END
+done
 for name in meta shape; do
     case $name in
         meta) message='index "meta_i" is' known=2 ;;
@@ -218,10 +250,12 @@ END
 # Who may not look at an index is not told of it; one of another session is none of ours.
 ask -c 'CREATE ROLE stranger' -c 'GRANT SELECT ON shape TO stranger'
 diff - <(ask -F ' | ' -c 'SELECT * FROM bloom_stale_indexes()'; ask -c 'SET ROLE stranger' -c 'SELECT index FROM bloom_stale_indexes()') <<'END' || die 'the list of them'
+alone_i | index "alone_i" is in format version 3. A newer version of bloom_ident has stored it. This one reads format version 2. | REINDEX INDEX public.alone_i
 first_i | index "first_i" is in format version 1. An older version of bloom_ident has stored it. The oldest format version that this one reads is 2. | REINDEX INDEX CONCURRENTLY public.first_i
 leaf_i | index "leaf_i" has signatures in format version 3. A newer version of bloom_ident has stored it. This one reads format version 2. | REINDEX INDEX CONCURRENTLY public.leaf_i
 meta_i | index "meta_i" is in format version 3. A newer version of bloom_ident has stored it. This one reads format version 2. | REINDEX INDEX CONCURRENTLY public.meta_i
 shape_i | index "shape_i" has signatures in format version 3. A newer version of bloom_ident has stored it. This one reads format version 2. | REINDEX INDEX CONCURRENTLY public.shape_i
+thinned_i | index "thinned_i" has signatures in format version 3. A newer version of bloom_ident has stored it. This one reads format version 2. | REINDEX INDEX CONCURRENTLY public.thinned_i
 shape_i
 END
 # Its statements, as they stand.

@@ -8,9 +8,9 @@ use base::{Error, ErrorKind};
 use pg::catalog;
 use pg::error::warn;
 use pg::function::rows::{text_datum, ResultRows};
-use pg::message::{sqlstate, words};
+use pg::message::{sqlstate, words, Message};
 use pg::relation::OpenRelation;
-use pg::session::read;
+use pg::session::{in_subtransaction, read};
 use pg::values::text::readable;
 use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry, sql};
@@ -49,6 +49,8 @@ struct StaleIndex {
     oid: pg_sys::Oid,
     /// With its schema, as SQL writes it.
     name: CString,
+    /// Whether it is that of an exclusion constraint.
+    excludes: bool,
     reason: Error,
 }
 
@@ -63,7 +65,7 @@ enum Look {
 
 /// The indexes of this database that the caller may look at and this version does not read, by name.
 ///
-/// Errors: damage is none of them; those of reading pages.
+/// Errors: damage is none of them, so that one index that cannot be read keeps nobody from the others, nor from an update of the extension.
 fn stale_indexes(look: Look) -> Vec<StaleIndex> {
     let mut indexes = Vec::new();
     // Those of the two access methods, and of GiST only those with a key of ours.
@@ -87,23 +89,42 @@ fn stale_indexes(look: Look) -> Vec<StaleIndex> {
     let mut stale = Vec::new();
     for oid in indexes {
         check_for_interrupts();
-        let Some(index) = opened(oid, look) else {
-            continue;
-        };
-        // SAFETY: the index is open, and of the kind that is asked for.
-        let reason = unsafe {
-            if is_sigfile(index.pointer()) {
-                meta::try_read(SigfileIndex::of(&index)).err()
-            } else {
-                gist::format_error(index.pointer(), look == Look::Thorough)
-            }
-        };
-        if let Some(reason) = reason.filter(is_stale) {
-            let name = catalog::quoted(oid);
-            stale.push(StaleIndex { oid, name, reason });
-        }
+        // SAFETY: what is opened is closed.
+        let looked = unsafe { in_subtransaction(|| look_at(oid, look), is_damage) };
+        stale.extend(looked.ok().flatten());
     }
     stale
+}
+
+/// The index, if it is one that this version does not read.
+///
+/// Errors: those of opening it, and of reading pages.
+fn look_at(oid: pg_sys::Oid, look: Look) -> Option<StaleIndex> {
+    let index = opened(oid, look)?;
+    // SAFETY: the index is open, and of the kind that is asked for.
+    let (reason, excludes) = unsafe {
+        let reason = if is_sigfile(index.pointer()) {
+            meta::try_read(SigfileIndex::of(&index)).err()
+        } else {
+            gist::format_error(index.pointer(), look == Look::Thorough)
+        };
+        (reason, (*index.rd_index).indisexclusion)
+    };
+    Some(StaleIndex {
+        oid,
+        name: catalog::quoted(oid),
+        excludes,
+        reason: reason.filter(is_stale)?,
+    })
+}
+
+/// Whether an error is about a file that cannot be read, or about what is in it.
+fn is_damage(message: &Message) -> bool {
+    const CLASS: i32 = (1 << 12) - 1;
+    let code = message.code();
+    code == sqlstate(b"XX001")
+        || code == sqlstate(b"XX002")
+        || code & CLASS == sqlstate(b"58000") & CLASS
 }
 
 /// The index, with a lock that is released when it is closed; `None` if it is gone, of another session, or, of a quick look, locked.
@@ -132,10 +153,12 @@ fn bloom_stale_indexes(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         let (what, name) = (index.reason.message(), &*index.name);
         let detail = index.reason.detail_text().unwrap_or_default();
         let reason = words!("{what}. {detail}");
+        // The server makes no index of an exclusion constraint beside the one that is in use.
+        let how = if index.excludes { "" } else { "CONCURRENTLY " };
         rows.put([
             index.oid.into_datum(),
             Some(text_datum(&reason)),
-            Some(text_datum(&words!("REINDEX INDEX CONCURRENTLY {name}"))),
+            Some(text_datum(&words!("REINDEX INDEX {how}{name}"))),
         ]);
     }
     NewValue(pg_sys::Datum::null())
@@ -157,12 +180,21 @@ pg::session_state! {
     "warning of indexes in other formats" by "nothing" until "the session ends";
 }
 
-/// What a plan does without an index that it cannot ask: it says so, of other formats once, and of all such indexes.
+/// What a plan does without an index that it cannot ask: it says so, of other formats once, and of all such indexes; of this one alone where the
+/// caller may read the columns of a search and not the table, and in a parallel plan, which can begin no subtransaction.
 pub fn plan_without(error: &Error) {
     if !is_stale(error) {
         warn(error);
     } else if !WARNED.replace(true) {
-        warn_of(&stale_indexes(Look::Quick));
+        // SAFETY: a state of the server is asked for.
+        let all = match unsafe { pg_sys::IsInParallelMode() } {
+            true => Vec::new(),
+            false => stale_indexes(Look::Quick),
+        };
+        if all.is_empty() {
+            warn(error);
+        }
+        warn_of(&all);
     }
 }
 

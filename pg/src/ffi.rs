@@ -1,7 +1,7 @@
 //! C functions and variables that are declared by hand: those of the server that are called without pgrx, and one of
 //! the C library.
 //!
-//! Functions that may run code of users, wait, or look for interrupts are called by `boundary::call`, so that an error
+//! Functions that may run code of users, read files, wait, or look for interrupts are called by `boundary::call`, so that an error
 //! in them keeps all its fields. The compiler compares each declaration with the server's headers, as far as bindgen
 //! has read these. Everything else that the server offers is called as `pg_sys` has it.
 
@@ -144,6 +144,9 @@ server! {
     fn try_relation_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
     fn try_table_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
     fn index_open(relationId: Oid, lockmode: LOCKMODE) -> Relation;
+    fn RelationGetNumberOfBlocksInFork(relation: Relation, forkNum: ForkNumber::Type) -> BlockNumber;
+    fn ReadBuffer(reln: Relation, blockNum: BlockNumber) -> Buffer;
+    fn ReadBufferExtended(reln: Relation, forkNum: ForkNumber::Type, blockNum: BlockNumber, mode: ReadBufferMode::Type, strategy: BufferAccessStrategy) -> Buffer;
     fn LockRelationOid(relid: Oid, lockmode: LOCKMODE);
     fn ConditionalLockRelationOid(relid: Oid, lockmode: LOCKMODE) -> bool;
     fn LockDatabaseObject(classid: Oid, objid: Oid, objsubid: u16, lockmode: LOCKMODE);

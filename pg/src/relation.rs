@@ -289,7 +289,7 @@ pub unsafe fn is_heap(table: pg_sys::Relation) -> bool {
 /// `relation` is open, and has a file.
 pub unsafe fn blocks(relation: pg_sys::Relation) -> pg_sys::BlockNumber {
     // SAFETY: the caller's.
-    unsafe { pg_sys::RelationGetNumberOfBlocksInFork(relation, pg_sys::ForkNumber::MAIN_FORKNUM) }
+    unsafe { ffi::RelationGetNumberOfBlocksInFork(relation, pg_sys::ForkNumber::MAIN_FORKNUM) }
 }
 
 /// Whether a relation has a block. What is known of its length without asking the file system will do: relations in use

@@ -8,91 +8,92 @@ use pgrx::pg_sys::{self, NodeTag};
 use crate::functions::default_shape::{DEFAULT_FPR, DEFAULT_MAX_CHARS, DEFAULT_NGRAM};
 use pg::sql::Sql;
 use pg::tree::list;
-use pg::tree::node::{cast, Node};
+use pg::tree::node::{cast, fold, Node};
 use pg::{entry, ffi, sql};
 use text::Rules;
 use types::objects::{function, function_in_schema_of, Purpose};
 
-/// An expression over a relation, of which the server has made a copy, simplified, so that the defaults of arguments are written out.
-pub struct Expression {
-    node: *mut Node,
+/// An expression over a relation that normalises texts by an older rule set than the newest one.
+pub struct Older {
     relation: pg_sys::Oid,
-    calls: Vec<*mut pg_sys::FuncExpr>,
+    /// The oldest rule set of its calls.
+    pub rules: i32,
+    /// The condition that a row of the relation fulfils if a call would normalise a text of it otherwise by the newest rule set.
+    pub differs: Sql,
+    newest: *mut Node,
 }
 
-impl Expression {
+impl Older {
+    /// `None` if no call is of an older rule set.
+    ///
     /// # Safety
     /// `node` is an expression over the relation as number 1, and nobody else's.
-    pub unsafe fn new(node: *mut Node, relation: pg_sys::Oid) -> Expression {
-        let mut calls = Vec::new();
-        // SAFETY: the expression; the walk passes the list on.
-        unsafe {
-            collect(node, (&raw mut calls).cast());
-        }
-        Expression {
-            node,
+    pub unsafe fn new(node: *mut Node, relation: pg_sys::Oid) -> Option<Older> {
+        let (mut oldest, mut differs) = (None, Sql::new("false"));
+        let mut renew_all = |node: *mut Node| {
+            let mut calls: Vec<*mut pg_sys::FuncExpr> = Vec::new();
+            // SAFETY: the expression; the walk passes the list on, of calls that are in it.
+            unsafe {
+                collect(node, (&raw mut calls).cast());
+                calls.retain(|&call| rules(call) < i32::from(Rules::NEWEST.number()));
+                for &call in &calls {
+                    let by = rules(call);
+                    oldest = Some(oldest.map_or(by, |oldest: i32| oldest.min(by)));
+                    differs = or_differs(&differs, call, relation);
+                }
+                calls.into_iter().for_each(|call| renew(call));
+            }
+        };
+        // Simplified afterwards: a call on a constant is computed then. What the server puts in the place of functions in SQL has calls, too.
+        renew_all(node);
+        // SAFETY: the expression is nobody else's.
+        let newest = unsafe { fold(std::ptr::null_mut(), node) };
+        renew_all(newest);
+        oldest.map(|rules| Older {
             relation,
-            calls,
-        }
+            rules,
+            differs,
+            newest,
+        })
     }
 
-    /// The oldest rule set of its calls, if that is not the newest one there is.
-    pub fn oldest_rules(&self) -> Option<u8> {
-        // SAFETY: the calls are of the expression.
-        let rules = self.calls.iter().map(|&call| unsafe { rules(call) });
-        rules.min().filter(|&rules| rules < Rules::NEWEST.number())
-    }
-
-    /// The expression as SQL writes it, where names are looked up as they are now.
-    pub fn written(&self) -> Sql {
+    /// The expression by the newest rule set as SQL writes it, where names are looked up as they are now.
+    pub fn by_newest(&self) -> Sql {
         // SAFETY: an expression over the relation.
-        unsafe { written(self.node, self.relation) }
+        unsafe { written(self.newest, self.relation) }
     }
+}
 
-    /// The condition that a row of the relation fulfils if a call would normalise a text of it otherwise by the newest rule set.
-    pub fn differs(&self) -> Sql {
-        let newest = Rules::NEWEST.number().to_string();
-        let mut all = Sql::new("false");
-        for &call in &self.calls {
-            // SAFETY: the call has the arguments that its function takes.
-            let (purpose, given, near) = unsafe {
-                let found = function((*call).funcid).map(|function| function.purpose);
-                (found, list::nodes((*call).args), (*call).funcid)
-            };
-            let Some(normalize) =
-                function_in_schema_of(near, Purpose::Normalize, pg_sys::InvalidOid)
-            else {
-                continue;
-            };
-            // SAFETY: the call is of the expression; a function that was found is in a schema.
-            let (rules, normalize) = unsafe { (rules(call).to_string(), qualified(normalize)) };
-            let argument = match purpose {
-                Some(purpose) if is_of_fields(purpose) => given.last(),
-                _ => given.first(),
-            };
-            let Some(&argument) = argument else {
-                continue;
-            };
-            // SAFETY: the argument is of the expression.
-            let text = unsafe { written(argument, self.relation) };
-            all = match purpose.is_some_and(is_of_fields) {
-                true => sql!(
-                    "{all} OR EXISTS (SELECT FROM pg_catalog.unnest({text}) AS f (f) WHERE {normalize}(f.f, true, {rules}) \
-                     OPERATOR(pg_catalog.<>) {normalize}(f.f, true, {newest}))"
-                ),
-                false => sql!(
-                    "{all} OR {normalize}({text}, true, {rules}) OPERATOR(pg_catalog.<>) {normalize}({text}, true, {newest})"
-                ),
-            };
-        }
-        all
-    }
-
-    /// Has all calls take the newest rule set.
-    pub fn renew(&mut self) {
-        for &call in &self.calls {
-            // SAFETY: the call is of the expression, which is a copy of ours, and has the arguments that its function takes.
-            unsafe { renew(call) };
+/// A condition, or that a call would normalise a text otherwise by the newest rule set.
+///
+/// # Safety
+/// `call` is one that [`collect`] has found, in an expression over the relation as number 1.
+unsafe fn or_differs(all: &Sql, call: *mut pg_sys::FuncExpr, relation: pg_sys::Oid) -> Sql {
+    // SAFETY: the call has the arguments that its function takes; a function that was found is in a schema.
+    unsafe {
+        let purpose = function((*call).funcid).map(|function| function.purpose);
+        let normalize =
+            function_in_schema_of((*call).funcid, Purpose::Normalize, pg_sys::InvalidOid);
+        let given = list::nodes((*call).args);
+        let argument = match purpose {
+            Some(purpose) if is_of_fields(purpose) => given.last(),
+            _ => given.first(),
+        };
+        let (Some(normalize), Some(&argument)) = (normalize, argument) else {
+            return all.clone();
+        };
+        let (normalize, text) = (qualified(normalize), written(argument, relation));
+        let (rules, newest) = (rules(call).to_string(), Rules::NEWEST.number().to_string());
+        // A text that is put together of columns may have no collation.
+        let c = "COLLATE pg_catalog.\"C\"";
+        match purpose.is_some_and(is_of_fields) {
+            true => sql!(
+                "{all} OR EXISTS (SELECT FROM pg_catalog.unnest({text}) AS f (f) WHERE {normalize}(f.f, true, {rules}) {c} \
+                 OPERATOR(pg_catalog.<>) {normalize}(f.f, true, {newest}))"
+            ),
+            false => sql!(
+                "{all} OR {normalize}({text}, true, {rules}) {c} OPERATOR(pg_catalog.<>) {normalize}({text}, true, {newest})"
+            ),
         }
     }
 }
@@ -133,17 +134,27 @@ unsafe fn written(node: *mut Node, relation: pg_sys::Oid) -> Sql {
 ///
 /// # Safety
 /// `call` is one that [`collect`] has found.
-unsafe fn rules(call: *mut pg_sys::FuncExpr) -> u8 {
+unsafe fn rules(call: *mut pg_sys::FuncExpr) -> i32 {
     // SAFETY: the call has the arguments that its function takes.
     unsafe {
         match rules_of(call) {
-            Some(constant) => (*constant).constvalue.value() as u8,
-            None => Rules::FIRST.number(),
+            Some(constant) => (*constant).constvalue.value() as i32,
+            None => Rules::FIRST.number().into(),
         }
     }
 }
 
-/// The argument of a call that is its rule set; `None` where the function has none.
+/// Which argument of a function is its rule set; `None` where it has none.
+fn place_of_rules(purpose: Purpose) -> Option<usize> {
+    match purpose {
+        Purpose::Signature | Purpose::CountingSignature => Some(6),
+        Purpose::Normalize => Some(2),
+        Purpose::FieldsByRules => Some(4),
+        _ => None,
+    }
+}
+
+/// The argument of a call that is its rule set; `None` where the function has none, or it is no constant.
 ///
 /// # Safety
 /// As [`rules`].
@@ -151,13 +162,7 @@ unsafe fn rules_of(call: *mut pg_sys::FuncExpr) -> Option<*mut pg_sys::Const> {
     // SAFETY: the call has the arguments that its function takes.
     unsafe {
         let given = list::nodes((*call).args);
-        let place = match function((*call).funcid)?.purpose {
-            Purpose::Signature | Purpose::CountingSignature => 6,
-            Purpose::Normalize => 2,
-            Purpose::FieldsByRules => 4,
-            _ => return None,
-        };
-        let constant: *mut Node = *given.get(place)?;
+        let constant: *mut Node = *given.get(place_of_rules(function((*call).funcid)?.purpose)?)?;
         cast::<pg_sys::Const>(constant, NodeTag::T_Const)?;
         Some(constant.cast())
     }
@@ -223,6 +228,32 @@ unsafe fn renew(call: *mut pg_sys::FuncExpr) {
     }
 }
 
+/// Writes out the arguments of a call that it leaves to their defaults, in their order, and computes which rule set it says.
+///
+/// # Safety
+/// `call` is of an expression that is nobody else's.
+unsafe fn write_out(call: *mut pg_sys::FuncExpr) {
+    let cache = pg_sys::SysCacheIdentifier::PROCOID as i32;
+    // SAFETY: the cache is by OID; a row is valid until it is released.
+    unsafe {
+        let row = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from((*call).funcid));
+        if row.is_null() {
+            return;
+        }
+        let given = (*call).args;
+        (*call).args = pg_sys::expand_function_arguments(given, false, (*call).funcresulttype, row);
+        pg_sys::ReleaseSysCache(row);
+        let of = function((*call).funcid);
+        if let Some(place) = of.and_then(|of| place_of_rules(of.purpose)) {
+            let mut args = list::nodes((*call).args);
+            if let Some(rules) = args.get_mut(place) {
+                *rules = fold(std::ptr::null_mut(), *rules);
+                (*call).args = list::of(&args);
+            }
+        }
+    }
+}
+
 /// Collects the calls of functions that normalise by a rule set, where that is a constant.
 ///
 /// # Safety
@@ -238,6 +269,11 @@ unsafe extern "C-unwind" fn collect(node: *mut Node, context: *mut c_void) -> bo
         if cast::<pg_sys::FuncExpr>(node, NodeTag::T_FuncExpr).is_some() {
             let call: *mut pg_sys::FuncExpr = node.cast();
             let purpose = function((*call).funcid).map(|function| function.purpose);
+            if purpose
+                .is_some_and(|purpose| place_of_rules(purpose).is_some() || is_of_fields(purpose))
+            {
+                write_out(call);
+            }
             let is_found = match purpose {
                 Some(Signature | CountingSignature | Normalize | FieldsByRules) => {
                     rules_of(call).is_some_and(|rules| !(*rules).constisnull)

@@ -1,10 +1,10 @@
 //! `bloom_stale_columns`: generated columns of a relation that the newest rule set would compute otherwise, with the statements to move.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 use pgrx::{pg_sys, IntoDatum, PgLogLevel, PgSqlErrorCode};
 
-use super::calls::Expression;
+use super::calls::Older;
 use pg::catalog::{self, privileges::current_user};
 use pg::error::{raise, sql_error, tell};
 use pg::function::arguments::Arguments;
@@ -12,9 +12,9 @@ use pg::function::rows::{text_datum, ResultRows};
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::session::acting_user::calls_only;
+use pg::session::fixed_settings::FixedSettings;
 use pg::session::read;
 use pg::sql::Sql;
-use pg::tree::node::fold;
 use pg::values::varlena::NewValue;
 use pg::{check_for_interrupts, entry, progress, sql};
 use signature::filter::typmod::{self, Declared};
@@ -25,13 +25,15 @@ use types::objects::{is_counting, is_ours, is_signature};
 struct StaleColumn {
     number: i16,
     name: CString,
-    rules: u8,
+    rules: i32,
     /// Rows whose texts have another normal form.
     rows: i64,
     /// The column that is to take its place.
     new_name: CString,
-    new_type: CString,
+    /// With its collation, if the type has another one.
+    new_type: Sql,
     new_expression: Sql,
+    is_not_null: bool,
 }
 
 /// `(rel regclass) RETURNS TABLE ("column" name, rules integer, newest integer, rows bigint, step integer, statement text)`
@@ -52,12 +54,20 @@ fn bloom_stale_columns(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         ));
     }
     let table = OpenRelation::table(oid, pg_sys::AccessShareLock).keep_lock();
-    for column in stale_columns(oid, &table) {
+    // What is written is to mean the same in other sessions.
+    let settings = FixedSettings::begin(&[
+        (c"extra_float_digits", c"1"),
+        (c"DateStyle", c"ISO"),
+        (c"IntervalStyle", c"postgres"),
+    ]);
+    let columns = stale_columns(oid, &table);
+    settings.end();
+    for column in columns {
         let statements = statements(oid, &column);
         for (step, statement) in statements.into_iter().enumerate() {
             result.put([
                 column.name.clone().into_datum(),
-                i32::from(column.rules).into_datum(),
+                column.rules.into_datum(),
                 i32::from(Rules::NEWEST.number()).into_datum(),
                 column.rows.into_datum(),
                 (step as i32 + 1).into_datum(),
@@ -77,10 +87,10 @@ fn stale_columns(oid: pg_sys::Oid, table: &OpenRelation) -> Vec<StaleColumn> {
         if column.attisdropped || column.attgenerated == 0 {
             continue;
         }
-        let (number, modifier) = (column.attnum, column.atttypmod);
+        let number = column.attnum;
         // SAFETY: the server reads the expression from what it has written, as a copy of its own, and simplifies it, which can run
         // functions that it calls: those of others run as the owner of the table alone, whose code they are.
-        let mut expression = unsafe {
+        let older = unsafe {
             let made = pg_sys::build_column_default(table.pointer(), number.into());
             if !is_owner && !calls_only(made, is_ours) {
                 let name = catalog::column_name(oid, number);
@@ -90,32 +100,34 @@ fn stale_columns(oid: pg_sys::Oid, table: &OpenRelation) -> Vec<StaleColumn> {
                 );
                 continue;
             }
-            Expression::new(fold(std::ptr::null_mut(), made), oid)
+            Older::new(made, oid)
         };
-        let Some(rules) = expression.oldest_rules() else {
+        let Some(older) = older else {
             continue;
         };
-        let differs = expression.differs();
-        let rows = rows_where(oid, &differs);
+        if column.attinhcount > 0 {
+            let name = catalog::column_name(oid, number);
+            tell(
+                PgLogLevel::NOTICE,
+                words!("column {name} of table {oid} is not looked at, since it is inherited: ask for the table that it is inherited from"),
+            );
+            continue;
+        }
+        let rows = rows_where(oid, &older.differs);
         if rows == 0 {
             continue;
         }
-        expression.renew();
         let name = catalog::column_name(oid, number);
         let new_name = free_name(oid, &name);
-        let is_shaped = is_signature(column.atttypid) || is_counting(column.atttypid);
-        let modifier = match is_shaped {
-            true => newest(modifier),
-            false => modifier,
-        };
         found.push(StaleColumn {
             number,
             name,
-            rules,
+            rules: older.rules,
             rows,
             new_name,
-            new_type: catalog::modified_type(column.atttypid, modifier),
-            new_expression: expression.written(),
+            new_type: new_type(column),
+            new_expression: older.by_newest(),
+            is_not_null: column.attnotnull,
         });
     }
     found
@@ -126,6 +138,27 @@ fn newest(modifier: i32) -> i32 {
     match typmod::unpack(modifier) {
         Ok(Some(Declared::Shape(shape))) => typmod::pack(Declared::Shape(shape.by(Rules::NEWEST))),
         _ => modifier,
+    }
+}
+
+/// The type of a column by the newest rule set, with its collation if the type has another one. A domain that fixes another rule set is left for
+/// what it is of.
+fn new_type(column: &pg_sys::FormData_pg_attribute) -> Sql {
+    let (mut of_type, mut modifier) = (column.atttypid, column.atttypmod);
+    let mut fixed = modifier;
+    // SAFETY: a look-up in the catalogs.
+    let base = unsafe { pg_sys::getBaseTypeAndTypmod(of_type, &raw mut fixed) };
+    if (is_signature(base) || is_counting(base)) && newest(fixed) != fixed {
+        (of_type, modifier) = (base, newest(fixed));
+    }
+    let written = Sql::new("").stored(&catalog::modified_type(of_type, modifier));
+    // SAFETY: look-ups in the catalogs; the name is a C string of the server's, which is copied.
+    unsafe {
+        if column.attcollation == pg_sys::get_typcollation(of_type) {
+            return written;
+        }
+        let name = pg_sys::generate_collation_name(column.attcollation);
+        written.text(" COLLATE ").stored(CStr::from_ptr(name))
     }
 }
 
@@ -168,43 +201,60 @@ fn statements(oid: pg_sys::Oid, column: &StaleColumn) -> Vec<Sql> {
         new_name,
         new_type,
         new_expression,
+        is_not_null,
         ..
     } = column;
-    let new_type = Sql::new("").stored(new_type);
+    let not_null = if *is_not_null { " NOT NULL" } else { "" };
     let mut all = vec![sql!(
-        "ALTER TABLE {oid} ADD COLUMN {new_name} {new_type} GENERATED ALWAYS AS ({new_expression}) STORED"
+        "ALTER TABLE {oid} ADD COLUMN {new_name} {new_type} GENERATED ALWAYS AS ({new_expression}) STORED{not_null}"
     )];
-    // Indexes on columns alone, with the operator classes that their types have by default, are made anew; of what else goes with the
-    // column a comment says so.
+    // Indexes on columns alone, in their usual order, with the operator classes and collations that they have by default, are made anew; of
+    // what else goes with the column, also of tables that inherit it, a comment says so.
     let (relation, number) = (oid.to_u32().to_string(), number.to_string());
-    let names = [Sql::new("").name(new_name), Sql::new("").relation(oid)]
-        .map(|name| (pg_sys::TEXTOID, text_datum(&name.into_bytes())));
+    let names = [
+        Sql::new("").name(new_name).into_bytes(),
+        Sql::new("").relation(oid).into_bytes(),
+        name.to_bytes().to_vec(),
+    ]
+    .map(|name| (pg_sys::TEXTOID, text_datum(&name)));
     let query = sql!(
-        "SELECT CASE WHEN k.oid IS NULL AND i.indexprs IS NULL AND i.indpred IS NULL AND NOT i.indisunique AND NOT EXISTS \
+        "WITH RECURSIVE below (oid) AS (SELECT {relation}::pg_catalog.oid UNION \
+        SELECT h.inhrelid FROM below AS b JOIN pg_catalog.pg_inherits AS h ON h.inhparent OPERATOR(pg_catalog.=) b.oid) \
+        SELECT CASE WHEN i.indrelid OPERATOR(pg_catalog.=) {relation} AND k.oid IS NULL AND i.indexprs IS NULL AND i.indpred IS NULL AND NOT i.indisunique \
+        AND i.indnkeyatts OPERATOR(pg_catalog.=) i.indnatts AND NOT EXISTS \
         (SELECT FROM pg_catalog.unnest(i.indclass::pg_catalog.oid[]) AS o (o) \
         JOIN pg_catalog.pg_opclass AS p ON p.oid OPERATOR(pg_catalog.=) o.o WHERE NOT p.opcdefault) \
+        AND NOT EXISTS (SELECT FROM pg_catalog.unnest(i.indoption::pg_catalog.int2[]) AS o (o) WHERE o.o OPERATOR(pg_catalog.<>) 0) \
+        AND NOT EXISTS (SELECT FROM ROWS FROM (pg_catalog.unnest(i.indcollation::pg_catalog.oid[]), pg_catalog.unnest(i.indkey::pg_catalog.int2[])) AS u (c, k) \
+        JOIN pg_catalog.pg_attribute AS t ON t.attrelid OPERATOR(pg_catalog.=) i.indrelid AND t.attnum OPERATOR(pg_catalog.=) u.k \
+        WHERE u.c OPERATOR(pg_catalog.<>) 0 AND u.c OPERATOR(pg_catalog.<>) t.attcollation) \
         THEN pg_catalog.format('CREATE INDEX ON %s USING %I (%s)%s', $2, a.amname, \
         (SELECT pg_catalog.string_agg(CASE WHEN u.k OPERATOR(pg_catalog.=) {number} THEN $1 \
         ELSE pg_catalog.pg_get_indexdef(i.indexrelid, u.n::pg_catalog.int4, false) END, ', ' ORDER BY u.n) \
-        FROM pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS u (k, n) \
-        WHERE u.n OPERATOR(pg_catalog.<=) i.indnkeyatts), \
+        FROM pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS u (k, n)), \
         COALESCE((SELECT ' WITH (' OPERATOR(pg_catalog.||) pg_catalog.string_agg(pg_catalog.format('%I=%L', w.option_name, w.option_value), ', ') \
         OPERATOR(pg_catalog.||) ')' FROM pg_catalog.pg_options_to_table(c.reloptions) AS w), '')) \
         ELSE '-- goes with the old column: ' OPERATOR(pg_catalog.||) pg_catalog.translate(COALESCE( \
-        'CONSTRAINT ' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(k.conname) OPERATOR(pg_catalog.||) ' ' \
-        OPERATOR(pg_catalog.||) pg_catalog.pg_get_constraintdef(k.oid), pg_catalog.pg_get_indexdef(i.indexrelid)), \
+        CASE WHEN k.conrelid OPERATOR(pg_catalog.=) {relation} THEN '' ELSE pg_catalog.format('ALTER TABLE %s ADD ', k.conrelid::pg_catalog.regclass) END \
+        OPERATOR(pg_catalog.||) 'CONSTRAINT ' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(k.conname) OPERATOR(pg_catalog.||) ' ' \
+        OPERATOR(pg_catalog.||) pg_catalog.pg_get_constraintdef(k.oid), pg_catalog.pg_get_indexdef(i.indexrelid), pg_catalog.pg_get_statisticsobjdef(s.oid)), \
         pg_catalog.chr(10) OPERATOR(pg_catalog.||) pg_catalog.chr(13), '  ') END \
-        FROM (SELECT DISTINCT d.classid, d.objid FROM pg_catalog.pg_depend AS d \
-        WHERE d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass \
-        AND d.refobjid OPERATOR(pg_catalog.=) {relation} AND d.refobjsubid OPERATOR(pg_catalog.=) {number}) AS d \
+        FROM (SELECT DISTINCT d.classid, d.objid FROM below AS b JOIN pg_catalog.pg_attribute AS t ON t.attrelid OPERATOR(pg_catalog.=) b.oid \
+        AND t.attname OPERATOR(pg_catalog.=) $3::pg_catalog.name AND NOT t.attisdropped \
+        JOIN pg_catalog.pg_depend AS d ON d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass \
+        AND d.refobjid OPERATOR(pg_catalog.=) t.attrelid AND d.refobjsubid OPERATOR(pg_catalog.=) t.attnum) AS d \
         LEFT JOIN pg_catalog.pg_index AS i ON i.indexrelid OPERATOR(pg_catalog.=) d.objid \
         AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass \
         LEFT JOIN pg_catalog.pg_constraint AS k ON k.oid OPERATOR(pg_catalog.=) d.objid \
         AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_constraint'::pg_catalog.regclass \
-        OR k.conindid OPERATOR(pg_catalog.=) i.indexrelid AND k.conrelid OPERATOR(pg_catalog.=) {relation} \
+        OR k.conindid OPERATOR(pg_catalog.=) i.indexrelid AND k.conrelid OPERATOR(pg_catalog.=) i.indrelid \
+        LEFT JOIN pg_catalog.pg_statistic_ext AS s ON s.oid OPERATOR(pg_catalog.=) d.objid \
+        AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_statistic_ext'::pg_catalog.regclass \
         LEFT JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.indexrelid \
         LEFT JOIN pg_catalog.pg_am AS a ON a.oid OPERATOR(pg_catalog.=) c.relam \
-        WHERE k.oid IS NOT NULL OR i.indexrelid IS NOT NULL ORDER BY k.oid, i.indexrelid"
+        WHERE (k.oid IS NOT NULL AND k.contype OPERATOR(pg_catalog.<>) 'n' AND k.coninhcount OPERATOR(pg_catalog.=) 0 OR k.oid IS NULL AND i.indexrelid IS NOT NULL OR s.oid IS NOT NULL) \
+        AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits AS h WHERE h.inhrelid OPERATOR(pg_catalog.=) i.indexrelid) \
+        ORDER BY k.oid, i.indexrelid, s.oid"
     );
     read(query, &names, 10).each(|row| {
         let text = row.bytes(0).map(|text| text.bytes().to_vec());

@@ -38,6 +38,43 @@ INSERT INTO "Odd ""one""" VALUES ('Zoë');
 CREATE INDEX ON "Odd ""one""" USING sigfile ("ein sehr langer Name für eine Spalte mit Signaturen, fast zu lang");
 SELECT statement FROM bloom_stale_columns('"Odd ""one"""');
 SELECT statement FROM bloom_stale_columns('"Odd ""one"""') \gexec
+-- What is computed of constants is computed by the newest rules, too, and what functions in SQL make; texts without a collation are compared.
+CREATE FUNCTION in_sql(text) RETURNS bloom IMMUTABLE LANGUAGE sql AS 'SELECT bloom_signature($1)';
+CREATE DOMAIN fixed AS bloom(7,43,3);
+CREATE TABLE computed (a text COLLATE "C", b text COLLATE "POSIX",
+    zoe float8 GENERATED ALWAYS AS (bloom_sim(bloom_signature(a), bloom_signature('Zoë'))) STORED,
+    joined bloom GENERATED ALWAYS AS (bloom_signature(a || b)) STORED,
+    filled bloom GENERATED ALWAYS AS (COALESCE(bloom_signature(a, rules => 2 - 1), bloom_signature(fpr => 0.012345678901234567, text => 'Noël'))) STORED,
+    ours bloom GENERATED ALWAYS AS (in_sql(a)) STORED,
+    of_domain fixed GENERATED ALWAYS AS (bloom_signature(a)) STORED);
+INSERT INTO computed (a, b) VALUES ('Zoë', 'Noël'), (NULL, 'x');
+SET extra_float_digits = -10;
+SELECT statement FROM bloom_stale_columns('computed') WHERE step = 1;
+RESET extra_float_digits;
+SELECT statement FROM bloom_stale_columns('computed') \gexec
+SELECT a, zoe, joined = bloom_signature(a || b, rules => 2) AS joined, filled = COALESCE(bloom_signature(a, rules => 2), bloom_signature('Noël', fpr => 0.012345678901234567, rules => 2)) AS filled,
+    ours = bloom_signature(a, rules => 2) AS ours, of_domain = bloom_signature(a, rules => 2) AS of_domain FROM computed;
+-- What a column is besides its type, and indexes that say more than their columns.
+CREATE TABLE marked (id int, name text, normal text COLLATE "C" GENERATED ALWAYS AS (ident_normalize(name)) STORED NOT NULL);
+INSERT INTO marked VALUES (1, 'Zoë');
+CREATE INDEX marked_descending ON marked (normal DESC NULLS LAST);
+CREATE INDEX marked_included ON marked (normal) INCLUDE (id);
+CREATE INDEX marked_collated ON marked (normal COLLATE "POSIX");
+CREATE INDEX marked_plain ON marked (normal, name) WITH (fillfactor = 50);
+CREATE STATISTICS marked_both ON id, normal FROM marked;
+SELECT statement FROM bloom_stale_columns('marked');
+-- Who inherits a column is moved with the table that has it; what is on it there is said.
+CREATE TABLE parted (id int, name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED) PARTITION BY RANGE (id);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (10) PARTITION BY RANGE (id);
+CREATE TABLE parted_2 PARTITION OF parted_1 FOR VALUES FROM (0) TO (10);
+CREATE INDEX ON parted USING sigfile (sig);
+CREATE INDEX parted_own ON parted_2 USING gist (sig);
+ALTER TABLE parted_2 ADD CONSTRAINT parted_check CHECK (bloom_bits(sig) < 300);
+INSERT INTO parted VALUES (1, 'Zoë');
+SELECT * FROM bloom_stale_columns('parted_2');
+SELECT statement FROM bloom_stale_columns('parted');
+SELECT statement FROM bloom_stale_columns('parted') \gexec
+SELECT * FROM bloom_stale_columns('parted');
 -- Functions of others run for their owner alone.
 CREATE ROLE regress_stale_owner;
 GRANT USAGE, CREATE ON SCHEMA stale_columns TO regress_stale_owner;

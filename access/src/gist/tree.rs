@@ -7,7 +7,7 @@ use pg::error::{raise, OrRaise};
 use pg::relation;
 use pg::values::text::readable;
 use pg::values::varlena::{build, NewValue, Varlena};
-use pg::{catalog, check_for_interrupts, entry};
+use pg::{catalog, check_for_interrupts, entry, ffi};
 use pgrx::pg_sys;
 use sigfile::gist::{inner_size, split, unite, united_size, TreeKey};
 use sigfile::RowShape;
@@ -251,10 +251,14 @@ unsafe fn each_key(
 ) {
     // SAFETY: the index is open, and none of its pages is locked here; the page is locked while it is read.
     unsafe {
-        let buffer = pg_sys::ReadBuffer(index, block);
+        let buffer = ffi::ReadBuffer(index, block);
         pg_sys::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
         let page = pg_sys::BufferGetPage(buffer);
-        'page: for offset in 1..=pg_sys::PageGetMaxOffsetNumber(page) {
+        let items = match is_deleted(page) {
+            true => 0,
+            false => pg_sys::PageGetMaxOffsetNumber(page),
+        };
+        'page: for offset in 1..=items {
             let item = pg_sys::PageGetItemId(page, offset);
             let end = (*item).lp_off() as usize + (*item).lp_len() as usize;
             if end > pg_sys::BLCKSZ as usize
@@ -275,6 +279,22 @@ unsafe fn each_key(
             }
         }
         pg_sys::UnlockReleaseBuffer(buffer);
+    }
+}
+
+/// Whether VACUUM has deleted a page of a GiST index: it then has the number of a transaction where its items were.
+///
+/// # Safety
+/// `page` is one of a GiST index, whose buffer is locked.
+unsafe fn is_deleted(page: pg_sys::Page) -> bool {
+    // SAFETY: a page has its header; the end of it is on the page, as is checked before it is read.
+    unsafe {
+        let special = usize::from((*page.cast::<pg_sys::PageHeaderData>()).pd_special);
+        let end = special + size_of::<pg_sys::GISTPageOpaqueData>();
+        let opaque = page.cast::<u8>().add(special).cast();
+        let opaque: *const pg_sys::GISTPageOpaqueData = opaque;
+        end <= pg_sys::BLCKSZ as usize
+            && u32::from((&raw const (*opaque).flags).read_unaligned()) & pg_sys::F_DELETED != 0
     }
 }
 

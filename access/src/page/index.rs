@@ -111,7 +111,7 @@ impl<'r> SigfileIndex<'r> {
     fn pin(self, block: u32, mode: pg_sys::ReadBufferMode::Type) -> pg_sys::Buffer {
         let main = pg_sys::ForkNumber::MAIN_FORKNUM;
         // SAFETY: the relation is open, and the strategy is there as long.
-        unsafe { pg_sys::ReadBufferExtended(self.relation, main, block, mode, self.strategy) }
+        unsafe { ffi::ReadBufferExtended(self.relation, main, block, mode, self.strategy) }
     }
 
     /// The page, locked as the result says.
