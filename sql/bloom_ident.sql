@@ -2172,10 +2172,10 @@ CREATE FUNCTION bloom_stale_indexes() RETURNS TABLE (index regclass, reason text
 COMMENT ON FUNCTION bloom_stale_indexes() IS
     'indexes in a format that this version of the library does not read, and the statements that make them anew';
 
-CREATE FUNCTION bloom_stale_columns(rel regclass)
+CREATE FUNCTION bloom_stale_columns(rel regclass, unchanged boolean DEFAULT false)
     RETURNS TABLE ("column" name, rules integer, newest integer, rows bigint, step integer, statement text)
     STABLE PARALLEL UNSAFE ROWS 4 COST 1000000 LANGUAGE c AS 'MODULE_PATHNAME', 'bloom_stale_columns_wrapper';
-COMMENT ON FUNCTION bloom_stale_columns(regclass) IS
+COMMENT ON FUNCTION bloom_stale_columns(regclass, boolean) IS
     'generated columns of a table that the newest rule set of normal forms would compute otherwise, in how many rows, and the statements to move';
 
 -- Says it if the schema is not on the search_path, and is no part of the extension.

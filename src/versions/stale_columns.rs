@@ -36,7 +36,9 @@ struct StaleColumn {
     is_not_null: bool,
 }
 
-/// `(rel regclass) RETURNS TABLE ("column" name, rules integer, newest integer, rows bigint, step integer, statement text)`
+/// `(rel regclass, unchanged boolean) RETURNS TABLE ("column" name, rules integer, newest integer, rows bigint, step integer, statement text)`
+///
+/// `unchanged`: also columns whose rows stay as they are but for their rule set.
 ///
 /// Errors: no relation; it is no table; the caller may not read the columns.
 #[entry(stable, called_on_null, parallel_unsafe)]
@@ -60,7 +62,7 @@ fn bloom_stale_columns(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
         (c"DateStyle", c"ISO"),
         (c"IntervalStyle", c"postgres"),
     ]);
-    let columns = stale_columns(oid, &table);
+    let columns = stale_columns(oid, &table, arguments.boolean(1));
     settings.end();
     for column in columns {
         let statements = statements(oid, &column);
@@ -78,8 +80,8 @@ fn bloom_stale_columns(fcinfo: pg_sys::FunctionCallInfo) -> NewValue {
     NewValue(pg_sys::Datum::null())
 }
 
-/// The columns whose rows, or some of them, are made otherwise by the newest rules.
-fn stale_columns(oid: pg_sys::Oid, table: &OpenRelation) -> Vec<StaleColumn> {
+/// The columns by older rules whose rows, or some of them, are made otherwise by the newest ones; if asked for, the others, too.
+fn stale_columns(oid: pg_sys::Oid, table: &OpenRelation, unchanged: bool) -> Vec<StaleColumn> {
     let mut found = Vec::new();
     let is_owner = table.form().relowner == current_user();
     for column in table.columns() {
@@ -114,7 +116,7 @@ fn stale_columns(oid: pg_sys::Oid, table: &OpenRelation) -> Vec<StaleColumn> {
             continue;
         }
         let rows = rows_where(oid, &older.differs);
-        if rows == 0 {
+        if rows == 0 && !unchanged {
             continue;
         }
         let name = catalog::column_name(oid, number);
@@ -193,7 +195,8 @@ fn free_name(oid: pg_sys::Oid, name: &CString) -> CString {
         .expect("one of them is free")
 }
 
-/// What moves a column to the newest rules: the new column, its indexes, and, when queries ask for it, the end of the old one.
+/// What moves a column to the newest rules: the new column, its indexes, and, when queries ask for it, the end of the old one. That is a comment where
+/// something goes with it that somebody has to write anew.
 fn statements(oid: pg_sys::Oid, column: &StaleColumn) -> Vec<Sql> {
     let StaleColumn {
         number,
@@ -256,12 +259,29 @@ fn statements(oid: pg_sys::Oid, column: &StaleColumn) -> Vec<Sql> {
         AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits AS h WHERE h.inhrelid OPERATOR(pg_catalog.=) i.indexrelid) \
         ORDER BY k.oid, i.indexrelid, s.oid"
     );
+    let mut then = Sql::new("");
     read(query, &names, 10).each(|row| {
         let text = row.bytes(0).map(|text| text.bytes().to_vec());
-        let text = text.and_then(|text| CString::new(text).ok());
-        all.extend(text.map(|text| Sql::new("").stored(&text)));
+        if let Some(text) = text.and_then(|text| CString::new(text).ok()) {
+            if text.to_bytes().starts_with(b"--") {
+                then = Sql::new("-- then: ");
+            }
+            all.push(Sql::new("").stored(&text));
+        }
     });
-    all.push(sql!("ALTER TABLE {oid} DROP COLUMN {name}"));
-    all.push(sql!("ALTER TABLE {oid} RENAME COLUMN {new_name} TO {name}"));
+    // What names the new column, too, drops nothing where that could not be made.
+    let mut target = 0;
+    let query = sql!(
+        "SELECT COALESCE(attstattarget, -1)::pg_catalog.int8 FROM pg_catalog.pg_attribute \
+        WHERE attrelid OPERATOR(pg_catalog.=) {relation} AND attnum OPERATOR(pg_catalog.=) {number}"
+    );
+    read(query, &[], 1).each(|row| target = row.integer(0));
+    let target = target.to_string();
+    all.push(sql!(
+        "{then}ALTER TABLE {oid} ALTER COLUMN {new_name} SET STATISTICS {target}, DROP COLUMN {name}"
+    ));
+    all.push(sql!(
+        "{then}ALTER TABLE {oid} RENAME COLUMN {new_name} TO {name}"
+    ));
     all
 }
