@@ -60,17 +60,22 @@ awk '/^## Clean a register/ { here = 1 } here && /^```text/ { exit } here && /^`
 grep -q bloom_model_fit "$CHROOT/tmp/readme.sql" || die 'README.md has no statements of a model in "Clean a register" any more'
 
 before=$(find "$RELEASE/older" -name "bloom-ident-v*-pg$MAJOR-$ARCH-linux-gnu.deb" ! -name "$file" 2>/dev/null | sort -V | tail -n 1)
-began=$SECONDS
+began=${EPOCHREALTIME/./}
 in_chroot apt-get -q update >"$WORK/apt.log" 2>&1
+listed=${EPOCHREALTIME/./}
 install_in "${before:-$PACKAGES/$file}"
+installed=${EPOCHREALTIME/./}
+fetched=$(grep '^Fetched ' "$WORK/apt.log") || fetched='nothing fetched'
 with_server "run -q -c 'CREATE EXTENSION bloom_ident' && run -f /tmp/readme.sql" >"$WORK/readme.log" 2>&1 || {
     cat "$WORK/readme.log" >&2
     die "the first statements of README.md fail with $package (see above)"
 }
-took=$((SECONDS - began))
+ended=${EPOCHREALTIME/./}
 grep -q '^ converged | 4000 ' "$WORK/readme.log" || die "not the first result of README.md: $(cat "$WORK/readme.log")"
-say "PostgreSQL $MAJOR, $suite: from the empty system to the first result of README.md in $took s"
-((took < 60)) || warn 'that is more than a minute'
+seconds() { echo "$((($2 - $1) / 1000000)).$((($2 - $1) / 100000 % 10)) s"; }
+say "PostgreSQL $MAJOR, $suite: from the empty system to the first result of README.md in $(seconds "$began" "$ended"): apt's lists $(seconds "$began" "$listed")," \
+    "installing PostgreSQL and the package $(seconds "$listed" "$installed") (${fetched,}), starting the server and the statements $(seconds "$installed" "$ended")"
+((ended - began < 60000000)) || warn 'that is more than a minute'
 
 if [[ -n $before ]]; then
     install_in "$PACKAGES/$file"
