@@ -59,7 +59,8 @@ awk '/^## Clean a register/ { here = 1 } here && /^```text/ { exit } here && /^`
     sed "s|'docs/data/register.csv'|'/usr/share/doc/$package/examples/register.csv'|" >"$CHROOT/tmp/readme.sql"
 grep -q bloom_model_fit "$CHROOT/tmp/readme.sql" || die 'README.md has no statements of a model in "Clean a register" any more'
 
-before=$(find "$RELEASE/older" -name "bloom-ident-v*-pg$MAJOR-$ARCH-linux-gnu.deb" ! -name "$file" 2>/dev/null | sort -V | tail -n 1)
+mkdir -p "$RELEASE/older"
+before=$(find "$RELEASE/older" -name "bloom-ident-v*-pg$MAJOR-$ARCH-linux-gnu.deb" ! -name "$file" | sort -V | tail -n 1)
 began=${EPOCHREALTIME/./}
 in_chroot apt-get -q update >"$WORK/apt.log" 2>&1
 listed=${EPOCHREALTIME/./}
