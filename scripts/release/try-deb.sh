@@ -23,17 +23,17 @@ lintian_errors() {
 # install_in FILE: as a stranger does it.
 install_in() {
     cp "$1" "$CHROOT/tmp/"
-    in_chroot apt-get -q install -y --no-install-recommends "/tmp/$(basename "$1")" >"$WORK/apt.log" 2>&1 || {
+    in_chroot apt-get -q install -y "/tmp/$(basename "$1")" >"$WORK/apt.log" 2>&1 || {
         tail -n 20 "$WORK/apt.log" >&2
         die "apt cannot install $1 (see above)"
     }
 }
 
-# with_server SCRIPT: runs a shell script beside the cluster that Debian's package has made.
+# with_server SCRIPT: runs a shell script beside the cluster that Debian's package has made. It listens to no port, since a server of this machine may have that one.
 with_server() {
     in_chroot bash -euc "
         mkdir -p /run/postgresql && chown postgres: /run/postgresql
-        pg_ctlcluster $MAJOR main start
+        pg_ctlcluster $MAJOR main start -o '-c listen_addresses='
         run() { cd /tmp && runuser -u postgres -- psql -X -v ON_ERROR_STOP=1 \"\$@\"; }
         $1
         pg_ctlcluster $MAJOR main stop"
