@@ -21,11 +21,17 @@ mkdir "$copy/tests"
 cp -R "$ROOT/tests/released" "$copy/tests/"
 cp -R "$ROOT"/{scripts,sql,citus,Cargo.toml,Cargo.lock,rust-toolchain.toml,CHANGELOG.md,bloom_ident.control,META.json} "$copy/"
 sed -i "s/^default_version = .*/default_version = '999.0.0'/" "$copy/bloom_ident.control"
-message=$("$copy/scripts/release/check.sh" --source 2>&1) && die 'versions that differ pass'
+message=$(GITHUB_REF_TYPE=tag GITHUB_REF_NAME=v999.0.0 "$copy/scripts/release/check.sh" --source 2>&1) && die 'versions that differ pass'
 for place in Cargo.toml Cargo.lock META.json citus/bloom_ident_citus.control; do
     [[ $message == *"$place says "* ]] || die "$place with another version is not found: $message"
 done
 [[ $message == *'no script of bloom_ident leads from 0.1.0 to 999.0.0'* && $message == *'no script of bloom_ident_citus leads from 0.1.0 to 999.0.0'* && $message == *'CHANGELOG.md has no section "## 999.0.0"'* ]] || die "what a new version lacks is not found: $message"
+# And so is a release for which nobody answers, until somebody does.
+nobody='META.json names as maintainer'
+[[ $message == *"$nobody"* ]] || die "a release with a placeholder for its maintainer passes: $message"
+sed -i 's/"maintainer": .*/"maintainer": "A. Person <person@registers.org>",/' "$copy/META.json"
+message=$(GITHUB_REF_TYPE=tag "$copy/scripts/release/check.sh" --source 2>&1) && die 'versions that differ pass'
+[[ $message != *"$nobody"* ]] || die "a maintainer is refused: $message"
 rm -rf "$copy"
 
 "$ROOT/scripts/release/meta.sh" --here >/dev/null

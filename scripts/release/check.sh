@@ -39,6 +39,9 @@ done
 heading=$(grep -E "^## ${VERSION//./\\.}( |\$)" "$ROOT/CHANGELOG.md") || wrong+=("CHANGELOG.md has no section \"## $VERSION\"")
 if [[ ${1:-} != --source || ${GITHUB_REF_TYPE:-} == tag ]]; then
     [[ $heading != *'not released'* ]] || wrong+=("CHANGELOG.md says of $VERSION that it is not released")
+    # An address that cannot exist (RFC 2606) stands for that of whoever releases.
+    [[ $MAINTAINER =~ ^.+\ \<.+@.+\..+\>$ && $MAINTAINER != *.example\> ]] ||
+        wrong+=("META.json names as maintainer \"$MAINTAINER\": put there who answers for this release, with an address that takes mail, and build the packages again")
 fi
 
 if [[ ${1:-} != --source ]]; then
@@ -53,6 +56,8 @@ if [[ ${1:-} != --source ]]; then
                     wrong+=("SHA256SUMS does not name $file")
                 fi
             done
+            maintainer=$(dpkg-deb --field "$PACKAGES/$name.deb" Maintainer 2>/dev/null) || continue
+            [[ $maintainer == "$MAINTAINER" ]] || wrong+=("the maintainer of $name.deb is \"$maintainer\", and not that of META.json: make packages")
         done
     done
     if [[ -e $PACKAGES/SHA256SUMS ]]; then

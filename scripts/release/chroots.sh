@@ -3,6 +3,7 @@
 # Needs release.sh and servers.sh.
 #
 #   chroot_suite MAJOR    the suite of Debian whose own PostgreSQL that is; of 16, which is in none, the one nearest in age
+#   chroot_base SUITE     sets BASE_TAR to an archive of an empty system, which is made once
 #   chroot_new SUITE      a new system in $CHROOT, removed at the end
 #   in_chroot COMMAND...  runs there as root, with processes of its own, which end with it
 
@@ -14,21 +15,24 @@ chroot_suite() {
     esac
 }
 
-chroot_new() {
-    local suite=$1 base=$RELEASE/chroots/$1.tar
+chroot_base() {
+    BASE_TAR=$RELEASE/chroots/$1.tar
+    [[ ! -e $BASE_TAR ]] || return 0
     ((EUID == 0)) || die 'a system of its own (chroot) is made by root: call this as root'
     need_packages mmdebstrap debian-archive-keyring
+    say "making an empty system of Debian's $1"
     mkdir -p "$RELEASE/chroots"
-    if [[ ! -e $base ]]; then
-        say "making an empty system of Debian's $suite"
-        mmdebstrap --quiet --aptopt="${ANY_AGE/=/ }" --format=tar --variant=apt --include=ca-certificates "$suite" "$base.new" "$(debian_sources "$suite")"
-        mv "$base.new" "$base"
-    fi
-    CHROOT=$(mktemp -d "$RELEASE/chroots/$suite.XXXXXX")
+    mmdebstrap --quiet --aptopt="${ANY_AGE/=/ }" --format=tar --variant=apt --include=ca-certificates "$1" "$BASE_TAR.new" "$(debian_sources "$1")"
+    mv "$BASE_TAR.new" "$BASE_TAR"
+}
+
+chroot_new() {
+    chroot_base "$1"
+    CHROOT=$(mktemp -d "$RELEASE/chroots/$1.XXXXXX")
     # shellcheck disable=SC2064
     trap "rm -rf --one-file-system '$CHROOT'" EXIT
     chmod 755 "$CHROOT"
-    tar -C "$CHROOT" -xf "$base"
+    tar -C "$CHROOT" -xf "$BASE_TAR"
     rm -f "$CHROOT/etc/resolv.conf"
     cp -L /etc/resolv.conf /etc/hosts "$CHROOT/etc/"
     # How this machine's apt reaches its sources.

@@ -14,7 +14,7 @@ for_target "${1:-16}" arm64
 PG_MAJOR=$MAJOR
 ((MAJOR == 16)) || die 'of 16 alone there is a whole server for arm64'
 # Types, their bytes, indexes, models: what each processor must do in the same way, within minutes.
-read -ra REGRESS <<<"${REGRESS:-golden ngram signature minhash query gist sigfile names model}"
+read -ra REGRESS <<<"${REGRESS:-golden ngram signature minhash query names model minhash_gist minhash_sigfile sigfile_constraint}"
 qemu="qemu-aarch64-static"
 need_packages qemu-user-static "gcc-$TRIPLE" "libc6-dev-$ARCH-cross"
 

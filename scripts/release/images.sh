@@ -7,13 +7,12 @@
 source "$(dirname "${BASH_SOURCE[0]}")/release.sh"
 # shellcheck source=scripts/release/servers.sh
 source "$(dirname "${BASH_SOURCE[0]}")/servers.sh"
-
 # shellcheck source=scripts/release/chroots.sh
 source "$(dirname "${BASH_SOURCE[0]}")/chroots.sh"
 
 MOUNTED=${MOUNTED:-18} TRIAL=${TRIAL:-17}
 arch=${1:-$(dpkg --print-architecture)}
-need_packages buildah mmdebstrap
+need_packages buildah
 context=$(mktemp -d "$RELEASE/image.XXXXXX")
 trap 'rm -rf "$context"' EXIT
 # Not what the machine has configured: a store of its own, without a daemon and without mounts that need one.
@@ -51,12 +50,11 @@ else
     if [[ -z ${BASE:-} ]]; then
         suite=$(chroot_suite "$TRIAL")
         BASE=localhost/debian:$suite
-        mmdebstrap --quiet --aptopt="${ANY_AGE/=/ }" --format=tar --variant=apt --include=ca-certificates "$suite" "$context/base.tar" "$(debian_sources "$suite")"
+        chroot_base "$suite"
         container=$(buildah from --quiet scratch)
-        buildah add --quiet "$container" "$context/base.tar" / >/dev/null
+        buildah add --quiet "$container" "$BASE_TAR" / >/dev/null
         buildah commit --quiet "$container" "$BASE" >/dev/null
         buildah rm "$container" >/dev/null
-        rm "$context/base.tar"
     fi
     mkdir "$context/trial"
     cp "$deb" "$context/trial/bloom-ident.deb"

@@ -29,7 +29,7 @@ in_chroot bash -euc '
     # As README.md says it, without make.
     PGRX_PG_CONFIG_PATH=/usr/lib/postgresql/15/bin/pg_config cargo build --release
     mkdir -p /run/postgresql && chown postgres: /run/postgresql
-    pg_ctlcluster 15 main start
+    pg_ctlcluster 15 main start -o "-c listen_addresses="
     cd /tmp
     runuser -u postgres -- psql -XAtq -v ON_ERROR_STOP=1 -c "CREATE EXTENSION bloom_ident" -c "SELECT extversion FROM pg_extension WHERE extname = \$\$bloom_ident\$\$"
     pg_ctlcluster 15 main stop' >"$WORK/offline.log" 2>&1 || {

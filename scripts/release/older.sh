@@ -18,6 +18,7 @@ rm -rf "$source/scripts/release" "$source/packaging"
 cp -R "$ROOT/scripts/release" "$source/scripts/"
 cp -R "$ROOT/packaging" "$source/"
 cp "$ROOT/scripts/postgres.sh" "$source/scripts/"
+cp "$ROOT/META.json" "$source/"
 mkdir -p "$source/target/release-work"
 for unpacked in "$RELEASE"/{compiler-*,servers,cargo}; do [[ ! -d $unpacked ]] || ln -s "$unpacked" "$source/target/release-work/"; done
 for step in library deb; do "$source/scripts/release/$step.sh" "$MAJOR" "$ARCH"; done

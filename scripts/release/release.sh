@@ -28,7 +28,8 @@ GLIBC_MOST=${GLIBC_MOST:-2.34}
 VERSION=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$ROOT/bloom_ident.control")
 RELEASE=$ROOT/target/release-work
 PACKAGES=$ROOT/target/packages
-MAINTAINER='the bloom_ident developers <maintainers@bloom-ident.example>'
+# Who answers for the packages, with the address that Debian asks for. It is in the source, so that whoever builds the same commit makes the same bytes.
+MAINTAINER=$(sed -n 's/^  "maintainer": "\(.*\)",$/\1/p' "$ROOT/META.json")
 export VERSION RELEASE PACKAGES MAINTAINER
 
 # The same bytes whenever and wherever they are made, of one commit. An archive of the source has no commit: its changes are as old as it is.

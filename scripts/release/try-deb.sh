@@ -23,17 +23,17 @@ lintian_errors() {
 # install_in FILE: as a stranger does it.
 install_in() {
     cp "$1" "$CHROOT/tmp/"
-    in_chroot apt-get -q install -y --no-install-recommends "/tmp/$(basename "$1")" >"$WORK/apt.log" 2>&1 || {
+    in_chroot apt-get -q install -y "/tmp/$(basename "$1")" >"$WORK/apt.log" 2>&1 || {
         tail -n 20 "$WORK/apt.log" >&2
         die "apt cannot install $1 (see above)"
     }
 }
 
-# with_server SCRIPT: runs a shell script beside the cluster that Debian's package has made.
+# with_server SCRIPT: runs a shell script beside the cluster that Debian's package has made. It listens to no port, since a server of this machine may have that one.
 with_server() {
     in_chroot bash -euc "
         mkdir -p /run/postgresql && chown postgres: /run/postgresql
-        pg_ctlcluster $MAJOR main start
+        pg_ctlcluster $MAJOR main start -o '-c listen_addresses='
         run() { cd /tmp && runuser -u postgres -- psql -X -v ON_ERROR_STOP=1 \"\$@\"; }
         $1
         pg_ctlcluster $MAJOR main stop"
@@ -59,18 +59,24 @@ awk '/^## Clean a register/ { here = 1 } here && /^```text/ { exit } here && /^`
     sed "s|'docs/data/register.csv'|'/usr/share/doc/$package/examples/register.csv'|" >"$CHROOT/tmp/readme.sql"
 grep -q bloom_model_fit "$CHROOT/tmp/readme.sql" || die 'README.md has no statements of a model in "Clean a register" any more'
 
-before=$(find "$RELEASE/older" -name "bloom-ident-v*-pg$MAJOR-$ARCH-linux-gnu.deb" ! -name "$file" 2>/dev/null | sort -V | tail -n 1)
-began=$SECONDS
+mkdir -p "$RELEASE/older"
+before=$(find "$RELEASE/older" -name "bloom-ident-v*-pg$MAJOR-$ARCH-linux-gnu.deb" ! -name "$file" | sort -V | tail -n 1)
+began=${EPOCHREALTIME/./}
 in_chroot apt-get -q update >"$WORK/apt.log" 2>&1
+listed=${EPOCHREALTIME/./}
 install_in "${before:-$PACKAGES/$file}"
+installed=${EPOCHREALTIME/./}
+fetched=$(grep '^Fetched ' "$WORK/apt.log") || fetched='nothing fetched'
 with_server "run -q -c 'CREATE EXTENSION bloom_ident' && run -f /tmp/readme.sql" >"$WORK/readme.log" 2>&1 || {
     cat "$WORK/readme.log" >&2
     die "the first statements of README.md fail with $package (see above)"
 }
-took=$((SECONDS - began))
+ended=${EPOCHREALTIME/./}
 grep -q '^ converged | 4000 ' "$WORK/readme.log" || die "not the first result of README.md: $(cat "$WORK/readme.log")"
-say "PostgreSQL $MAJOR, $suite: from the empty system to the first result of README.md in $took s"
-((took < 60)) || warn 'that is more than a minute'
+seconds() { echo "$((($2 - $1) / 1000000)).$((($2 - $1) / 100000 % 10)) s"; }
+say "PostgreSQL $MAJOR, $suite: from the empty system to the first result of README.md in $(seconds "$began" "$ended"): apt's lists $(seconds "$began" "$listed")," \
+    "installing PostgreSQL and the package $(seconds "$listed" "$installed") (${fetched,}), starting the server and the statements $(seconds "$installed" "$ended")"
+((ended - began < 60000000)) || warn 'that is more than a minute'
 
 if [[ -n $before ]]; then
     install_in "$PACKAGES/$file"

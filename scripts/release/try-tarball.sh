@@ -20,7 +20,7 @@ answer=$(in_chroot bash -euc "
     mkdir -p /run/postgresql && chown postgres: /run/postgresql
     pg_conftool $MAJOR main set extension_control_path '\$system:/opt/$name/share'
     pg_conftool $MAJOR main set dynamic_library_path '\$libdir:/opt/$name/lib'
-    pg_ctlcluster $MAJOR main start
+    pg_ctlcluster $MAJOR main start -o '-c listen_addresses='
     cd /tmp
     runuser -u postgres -- psql -XAtq -v ON_ERROR_STOP=1 -c 'CREATE EXTENSION bloom_ident' -c \"SELECT bloom_sim(bloom_signature('Erika'), bloom_signature('Erika'))\"
     pg_ctlcluster $MAJOR main stop")
