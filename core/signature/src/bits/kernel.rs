@@ -252,6 +252,10 @@ pub struct PackedScan<'a> {
     /// Indexed by popcount; `u32::MAX` where no row of that popcount can reach the threshold.
     pub(super) limits: &'a [u32],
     /// Slope and offset: a hit has in single precision, too, slope · popcount + offset common bits at least.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(dead_code, reason = "the kernels of x86 alone ask for it")
+    )]
     pub(super) bound: (f32, f32),
     /// Least and greatest popcount of the rows that can be hits, where many rows have others.
     pub(super) window: Option<(u32, u32)>,

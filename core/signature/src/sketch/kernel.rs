@@ -49,10 +49,11 @@ static BEST: LazyLock<SketchKernel> =
 
 /// The kernels that run on this processor, the best last.
 pub fn kernels() -> Vec<SketchKernel> {
-    let mut kernels = vec![portable()];
     #[cfg(target_arch = "x86_64")]
-    kernels.extend(x86::kernels());
-    kernels
+    let more = x86::kernels();
+    #[cfg(not(target_arch = "x86_64"))]
+    let more = [];
+    [portable()].into_iter().chain(more).collect()
 }
 
 /// The best of them, which is chosen when the first is needed.

@@ -42,6 +42,7 @@ pub struct Step {
     family: Option<Family>,
     learned: Vec<f64>,
     /// Whether the processor takes all numbers of a group in one step.
+    #[cfg(target_arch = "x86_64")]
     is_wide: bool,
 }
 
@@ -78,8 +79,6 @@ impl Step {
             learned: vec![0.0; size.of_families()],
             #[cfg(target_arch = "x86_64")]
             is_wide: is_x86_feature_detected!("avx2"),
-            #[cfg(not(target_arch = "x86_64"))]
-            is_wide: false,
         }
     }
 
@@ -279,7 +278,10 @@ mod tests {
         let classes: Vec<f64> = (0..3).flat_map(class).collect();
         let mut wide = Step::new(size, &classes);
         let mut plain = Step::new(size, &classes);
-        plain.is_wide = false;
+        #[cfg(target_arch = "x86_64")]
+        {
+            plain.is_wide = false;
+        }
         let mut expected = vec![[[0.0; LEVELS]; 3]; 5];
         let is_unlike = |level: usize| (ORDERED - UNLIKE..ORDERED).contains(&level);
         for i in 0..500u32 {
