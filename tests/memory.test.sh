@@ -86,6 +86,12 @@ bounded 'fit of a model' "SET maintenance_work_mem = '16MB'; CREATE TABLE model 
 bounded 'pairs of a model' "SET maintenance_work_mem = '16MB'; CREATE TABLE pair AS SELECT p.* FROM model, bloom_model_duplicates('record', 'id', model) AS p;" \
     'SELECT count(*) > 90000 FROM pair' t 65536
 
+# So is a register, whatever the number of its keys.
+ask -c 'CREATE TABLE registered AS TABLE record' -c 'ALTER TABLE registered ADD PRIMARY KEY (id)' -c "CREATE TABLE many_searches AS SELECT jsonb_set(model, '{searches}', (
+    SELECT jsonb_agg(jsonb_build_object('equal', jsonb_build_array(a, b), 'most', 40, 'pairs_per_record', 1, 'matches_per_record', 0.1))
+    FROM unnest('{given_name,surname,born,street,city}'::text[]) AS a, unnest('{given_name,surname,born,street,city}'::text[]) AS b WHERE a < b)) AS model FROM model"
+bounded 'register' "SET maintenance_work_mem = '2MB'; SELECT count(bloom_register_create(model, 'registered', 'id')) AS made FROM many_searches \\gset" 'SELECT count(*) > 1500000 FROM registered_register_keys' t 12288
+
 # Values of few kinds that are often missing: next to every pair has a pattern of its own.
 ask -c "CREATE TABLE manifold AS SELECT i AS id, $(for field in {1..20}; do
     echo "CASE WHEN abs(hashint8extended(i, $field)) % 5 > 0 THEN substr('abcdefghij', 1 + abs(hashint8extended(i, -$field) % 4)::int, 3) END AS f$field,"

@@ -6,7 +6,7 @@ use pgrx::PgSqlErrorCode::ERRCODE_INVALID_OBJECT_DEFINITION;
 
 use pg::catalog;
 use pg::error::{raise, sql_error};
-use pg::memory::within;
+use pg::memory::{within, Scratch};
 use pg::message::words;
 use pg::relation::OpenRelation;
 use pg::row::Row;
@@ -156,6 +156,7 @@ impl KeyTable {
             indexes,
             rows: Vec::new(),
             waiting: 0,
+            scratch: None,
         }
     }
 
@@ -378,6 +379,8 @@ pub struct KeyWriter {
     /// Rows that are to be added, as many of them as `waiting` says.
     rows: Vec<*mut pg_sys::TupleTableSlot>,
     waiting: usize,
+    /// For who writes many times: the server leaves a few bytes of each row that is written.
+    scratch: Option<Scratch>,
 }
 
 impl KeyWriter {
@@ -400,7 +403,10 @@ impl KeyWriter {
         }
         self.waiting += 1;
         if self.waiting == TOGETHER {
-            self.write();
+            let scratch = self.scratch.take();
+            let mut scratch = scratch.unwrap_or_else(|| Scratch::new(c"rows of a table of keys"));
+            scratch.with(|| self.write());
+            self.scratch = Some(scratch);
         }
     }
 
@@ -493,6 +499,7 @@ impl Drop for KeyWriter {
             unsafe {
                 let slots = self.rows.iter();
                 slots.for_each(|&slot| pg_sys::ExecDropSingleTupleTableSlot(slot));
+                self.scratch.take().into_iter().for_each(Scratch::delete);
                 ffi::CatalogCloseIndexes(self.indexes);
             }
         }
