@@ -63,8 +63,9 @@ COMMENT ON FUNCTION _bloom_citus_column(regclass, name, boolean) IS 'a column as
 CREATE FUNCTION _bloom_citus_check_workers() RETURNS void VOLATILE LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     -- The versions of both scripts, and what the library computes by, a line each. The workers have search paths of their own.
-    asked text := format('SELECT pg_catalog.concat_ws(pg_catalog.chr(10), (SELECT pg_catalog.string_agg(pg_catalog.concat_ws('' '', extname, extversion), pg_catalog.chr(10) ORDER BY extname)
-        FROM pg_catalog.pg_extension WHERE extname OPERATOR(pg_catalog.=) ANY (''{bloom_ident,bloom_ident_citus}''::pg_catalog.name[])), %s.bloom_fingerprint())', @extschema@._bloom_citus_schema());
+    asked text := format('SELECT pg_catalog.concat_ws(pg_catalog.chr(10), (SELECT pg_catalog.string_agg(pg_catalog.concat_ws('' '', n.n, COALESCE(e.extversion, ''missing'')), pg_catalog.chr(10) ORDER BY n.n)
+        FROM pg_catalog.unnest(''{bloom_ident,bloom_ident_citus}''::pg_catalog.name[]) AS n (n) LEFT JOIN pg_catalog.pg_extension AS e ON e.extname OPERATOR(pg_catalog.=) n.n), %s.bloom_fingerprint())',
+        @extschema@._bloom_citus_schema());
     own text;
     other record;
     -- What only that node says, and what only this one.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # make test [PG=15|16|17|18 | PG_CONFIG=path]: every check and test.
 # MAJOR_ONLY=1 leaves out what is the same for each major: format, clippy, core tests, and the scripts of ONCE_ENOUGH. Two runs share that between them:
-# MAJOR_ONLY=scripts leaves out those scripts and clippy, and MAJOR_ONLY=cargo all of it but those; see ONCE_BESIDE_CARGO.
+# MAJOR_ONLY=scripts leaves out those scripts, the documents and clippy, and MAJOR_ONLY=cargo all of it but those; see ONCE_BESIDE_CARGO.
 # PROPTEST_RNG_SEED=n: other inputs for properties and fuzz targets.
 
 here=$(dirname "${BASH_SOURCE[0]}")
@@ -22,7 +22,7 @@ source "$here/released.sh"
 
 # Scripts that look at the sources, at the report's page in a browser, or at what is computed, which is the same for each major; and those that do
 # with another type what the script of the same name without "bits" does. The regress tests look at that page, and at numbers, for each major.
-ONCE_ENOUGH=' licences links model_order page_guards pgspot reach release report_page rooms sigfile_concurrency_bits sigfile_crash_bits sigfile_standby_bits '
+ONCE_ENOUGH=' licences links memory model_order page_guards pgspot reach release report_page rooms sigfile_concurrency_bits sigfile_crash_bits sigfile_standby_bits '
 # The same, but run beside cargo's checks: the PostgreSQL 16 and 18 that are downloaded have no fuzzystrmatch, which one of the pages needs.
 ONCE_BESIDE_CARGO=' recipes '
 
@@ -113,7 +113,7 @@ else
     part 'regress: tests/sql' run_regress regress
 fi
 part 'isolation: tests/specs' run_regress isolation
-part 'docs: the statements of README.md and docs/' run_docs
+[[ ${MAJOR_ONLY:-} == scripts ]] || part 'docs: the statements of README.md and docs/' run_docs
 for script in "$ROOT"/tests/*.test.sh; do
     name=$(basename "$script" .test.sh)
     [[ ${MAJOR_ONLY:-cargo} != cargo && $ONCE_ENOUGH == *" $name "* ]] || [[ ${MAJOR_ONLY:-scripts} != scripts && $ONCE_BESIDE_CARGO == *" $name "* ]] || run_script "$name"
