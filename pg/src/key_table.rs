@@ -156,6 +156,8 @@ impl KeyTable {
             indexes,
             rows: Vec::new(),
             waiting: 0,
+            // SAFETY: a variable of the server's.
+            home: unsafe { pg_sys::CurrentMemoryContext },
             scratch: None,
         }
     }
@@ -379,6 +381,8 @@ pub struct KeyWriter {
     /// Rows that are to be added, as many of them as `waiting` says.
     rows: Vec<*mut pg_sys::TupleTableSlot>,
     waiting: usize,
+    /// Where it was opened: what is kept from one row to the next must not be in the memory of a row.
+    home: pg_sys::MemoryContext,
     /// For who writes many times: the server leaves a few bytes of each row that is written.
     scratch: Option<Scratch>,
 }
@@ -391,20 +395,22 @@ impl KeyWriter {
 
     /// Adds a row of these values, one for each column, at [`KeyWriter::write`] at the latest.
     pub fn insert(&mut self, values: &[Option<pg_sys::Datum>]) {
-        let row = self.row(values);
-        // SAFETY: the slot is of the table. The row is the slot's, which frees it.
+        // SAFETY: the context lives as long as this. The slot is of the table. The row is the slot's, which frees it.
         unsafe {
+            let row = within(self.home, || self.row(values));
             if self.waiting == self.rows.len() {
                 let (columns, of_heap) = (self.table.rd_att, &raw const pg_sys::TTSOpsHeapTuple);
-                self.rows
-                    .push(pg_sys::MakeSingleTupleTableSlot(columns, of_heap));
+                let slot = || pg_sys::MakeSingleTupleTableSlot(columns, of_heap);
+                self.rows.push(within(self.home, slot));
             }
             pg_sys::ExecStoreHeapTuple(row, self.rows[self.waiting], true);
         }
         self.waiting += 1;
         if self.waiting == TOGETHER {
             let scratch = self.scratch.take();
-            let mut scratch = scratch.unwrap_or_else(|| Scratch::new(c"rows of a table of keys"));
+            let made = || Scratch::new(c"rows of a table of keys");
+            // SAFETY: the context lives as long as this.
+            let mut scratch = scratch.unwrap_or_else(|| unsafe { within(self.home, made) });
             scratch.with(|| self.write());
             self.scratch = Some(scratch);
         }

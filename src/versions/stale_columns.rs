@@ -259,12 +259,12 @@ fn statements(oid: pg_sys::Oid, column: &StaleColumn) -> Vec<Sql> {
         AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits AS h WHERE h.inhrelid OPERATOR(pg_catalog.=) i.indexrelid) \
         ORDER BY k.oid, i.indexrelid, s.oid"
     );
-    let mut then = Sql::new("");
+    let mut is_lost = false;
     read(query, &names, 10).each(|row| {
         let text = row.bytes(0).map(|text| text.bytes().to_vec());
         if let Some(text) = text.and_then(|text| CString::new(text).ok()) {
             if text.to_bytes().starts_with(b"--") {
-                then = Sql::new("-- then: ");
+                is_lost = true;
             }
             all.push(Sql::new("").stored(&text));
         }
@@ -277,11 +277,25 @@ fn statements(oid: pg_sys::Oid, column: &StaleColumn) -> Vec<Sql> {
     );
     read(query, &[], 1).each(|row| target = row.integer(0));
     let target = target.to_string();
-    all.push(sql!(
-        "{then}ALTER TABLE {oid} ALTER COLUMN {new_name} SET STATISTICS {target}, DROP COLUMN {name}"
-    ));
-    all.push(sql!(
-        "{then}ALTER TABLE {oid} RENAME COLUMN {new_name} TO {name}"
-    ));
+    let last = [
+        sql!(
+            "ALTER TABLE {oid} ALTER COLUMN {new_name} SET STATISTICS {target}, DROP COLUMN {name}"
+        ),
+        sql!("ALTER TABLE {oid} RENAME COLUMN {new_name} TO {name}"),
+    ];
+    all.extend(last.map(|statement| match is_lost {
+        true => comment(statement),
+        false => statement,
+    }));
     all
+}
+
+/// A statement as a comment, which ends with its line: a name can have others.
+fn comment(statement: Sql) -> Sql {
+    let mut bytes = statement.into_bytes();
+    for byte in bytes.iter_mut().filter(|byte| b"\n\r".contains(byte)) {
+        *byte = b' ';
+    }
+    let text = CString::new(bytes).expect("SQL has no zero byte");
+    Sql::new("-- then: ").stored(&text)
 }

@@ -62,6 +62,13 @@ CREATE TABLE kept (name text, sig bloom GENERATED ALWAYS AS (bloom_signature(nam
 INSERT INTO kept VALUES ('Zoë');
 SELECT statement FROM bloom_stale_columns('kept') WHERE step > 1 \gexec
 SELECT attname FROM pg_attribute WHERE attrelid = 'kept'::regclass AND attnum > 0 AND NOT attisdropped;
+-- What is said in a comment ends with its line, whatever names there are.
+CREATE TABLE lines (name text, "sig
+SELECT 1 / 0; --" bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED);
+ALTER TABLE lines ADD CHECK ("sig
+SELECT 1 / 0; --" IS NOT NULL OR name IS NULL);
+INSERT INTO lines VALUES ('Zoë');
+SELECT step, statement ~ '^--' AS is_comment, statement ~ '[\n\r]' AS has_lines FROM bloom_stale_columns('lines');
 -- What a column is besides its type, and indexes that say more than their columns.
 CREATE TABLE marked (id int, name text, normal text COLLATE "C" GENERATED ALWAYS AS (ident_normalize(name)) STORED NOT NULL);
 INSERT INTO marked VALUES (1, 'Zoë');

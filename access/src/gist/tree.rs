@@ -291,7 +291,7 @@ unsafe fn is_deleted(page: pg_sys::Page) -> bool {
     unsafe {
         let special = usize::from((*page.cast::<pg_sys::PageHeaderData>()).pd_special);
         let end = special + size_of::<pg_sys::GISTPageOpaqueData>();
-        let opaque = page.cast::<u8>().add(special).cast();
+        let opaque = page.cast::<u8>().wrapping_add(special).cast();
         let opaque: *const pg_sys::GISTPageOpaqueData = opaque;
         end <= pg_sys::BLCKSZ as usize
             && u32::from((&raw const (*opaque).flags).read_unaligned()) & pg_sys::F_DELETED != 0
