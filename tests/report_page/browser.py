@@ -4,7 +4,6 @@ import base64
 import json
 import os
 import pathlib
-import time
 import unittest
 
 from selenium import webdriver
@@ -30,9 +29,17 @@ def open_browser():
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     try:
         from selenium.webdriver.chrome.service import Service
-        return webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+        driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
     except TypeError:
-        return webdriver.Chrome(executable_path="/usr/bin/chromedriver", options=options)
+        driver = webdriver.Chrome(executable_path="/usr/bin/chromedriver", options=options)
+    hold_clock(driver)
+    return driver
+
+
+def hold_clock(driver):
+    """Time passes for the pages of this tab when a test says so, or else a slow machine shows a pair for long before the next key."""
+    driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {
+        "source": "window.ticked = performance.now.bind(performance); window.passed = 1000; performance.now = () => window.passed"})
 
 
 class PageTest(unittest.TestCase):
@@ -106,12 +113,21 @@ class PageTest(unittest.TestCase):
 
     def see(self):
         """Brings the pair into view, and looks at it."""
-        self.driver.execute_script("document.getElementById('pair-place').scrollIntoView({ behavior: 'instant' })")
+        # What a key before has begun to scroll goes on for some frames.
+        self.driver.execute_async_script("""const [done] = arguments, place = document.getElementById('pair-place');
+            const rest = (frames) => {
+              place.scrollIntoView({ behavior: 'instant' });
+              const before = scrollY;
+              requestAnimationFrame(() => frames === 0 ? done() : rest(scrollY === before ? frames - 1 : 3));
+            };
+            rest(3)""")
         self.read()
 
-    def read(self):
-        """Waits for as long as a pair has to be in view before it can be decided."""
-        time.sleep(0.35)
+    def read(self, milliseconds=300):
+        """Lets time pass for the page, if not said otherwise as long as a pair has to be in view before it can be decided."""
+        # The page hears of what has been scrolled with the next frame, before whoever asks for that frame.
+        self.driver.execute_async_script("""const [milliseconds, done] = arguments;
+            requestAnimationFrame(() => { window.passed += milliseconds; done(); })""", milliseconds)
 
     def event(self, key, repeat=False, modifiers=0):
         """A key that goes down, as the browser gets it: once more while it is held, or with Alt (1), Ctrl (2), Meta (4)."""
@@ -209,4 +225,4 @@ class PageTest(unittest.TestCase):
         return text
 
 
-__all__ = ["FOLDER", "Keys", "PageTest", "time", "webdriver"]
+__all__ = ["FOLDER", "Keys", "PageTest", "hold_clock", "webdriver"]

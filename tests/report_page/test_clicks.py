@@ -1,6 +1,6 @@
 """What clicks and keys do where one follows the other: none decides about another pair than the one that was read, and none is lost."""
 
-from browser import Keys, PageTest, time, webdriver
+from browser import Keys, PageTest, hold_clock, webdriver
 
 SIZES = ((1280, 900), (400, 800))
 BUTTONS = "#review .bar-of-answers button"
@@ -50,7 +50,7 @@ class Clicks(Pointer):
             # No answer or export lies under a move or under another answer.
             for _ in range(3):
                 self.strike(self.at("#take-back"))
-                time.sleep(0.4)
+                self.read()
             self.assertNotIn("copied", self.message())
 
     def test_another_button_under_the_pointer(self):
@@ -74,7 +74,7 @@ class Clicks(Pointer):
             first = self.shown()
             place = self.at("button.same")
             self.strike(place)
-            time.sleep(0.4)
+            self.read()
             self.strike(place, 2)
             self.assertEqual(self.decided(), {first: "same"}, where)
             self.assertIn("Nothing has been decided", self.message())
@@ -111,20 +111,18 @@ class Clicks(Pointer):
 
 class Many(Pointer):
     def test_pairs_that_nobody_has_seen(self):
-        # Time passes for the page when the test says so: a slow machine shows a pair for long before the first click.
-        held = self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": "window.passed = 1000; performance.now = () => window.passed"})
-        self.addCleanup(self.driver.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", held)
         for where in self.everywhere("table", "model"):
             # The pair was never in view for long enough.
             self.driver.execute_script("document.querySelector('#graphs, .help').scrollIntoView()")
             self.driver.execute_script("arguments[0].click()", self.find("#alike-same"))
             self.assertEqual(self.decided(), {}, where)
             self.assertIn("Here is the pair", self.message())
-            self.driver.execute_script("window.passed += 200; arguments[0].click()", self.find("#alike-same"))
+            self.read(299)
+            self.driver.execute_script("arguments[0].click()", self.find("#alike-same"))
             self.assertEqual(self.decided(), {}, where)
             self.assertIn("has only just come into view", self.message())
             # It may be out of view again once it has been seen.
-            self.driver.execute_script("window.passed += 200")
+            self.read(1)
             n = int(self.find("#alike-same").text.split()[1].replace(",", ""))
             self.click("#alike-same")
             self.assertEqual(len(self.decided()), n, where)
@@ -145,7 +143,7 @@ class Many(Pointer):
             self.click("#alike-different")
             before = len(self.decided())
             self.driver.execute_script("arguments[0].scrollIntoView()", self.find(".many .answers"))
-            time.sleep(0.6)
+            self.read()
             if not self.driver.execute_script("const r = document.querySelector('.sides').getBoundingClientRect(); return r.top >= -1"):
                 self.driver.execute_script("arguments[0].click()", self.find("#alike-different"))
                 self.assertEqual(len(self.decided()), before, where)
@@ -255,6 +253,7 @@ class Tabs(Pointer):
         first = self.driver.current_window_handle
         self.press("y")
         self.driver.switch_to.new_window("tab")
+        hold_clock(self.driver)
         try:
             self.size(1280)
             self.open("register", fresh=False)

@@ -1,8 +1,9 @@
 """Whoever decides makes no decision that they did not mean, and can take back what they have decided."""
 
 import random
+import time
 
-from browser import Keys, PageTest, time, webdriver
+from browser import Keys, PageTest, webdriver
 
 PAGES = ("table", "model", "linkage", "entities")
 WIDTHS = (1280, 400)
@@ -331,6 +332,7 @@ class TakingBack(PageTest):
         keys = [record["key"] for record in data["records"]]
         by_keys = {(keys[pair["a"]], keys[pair["b"]]): [words for _, words in pair["why"]["fields"]] for pair in data["pairs"]}
         pattern = by_keys[self.shown()]
+        self.see()
         self.click("#alike-different")
         self.assertEqual(self.decided(), {of: "different" for of, words in by_keys.items() if words == pattern})
 
