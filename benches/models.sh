@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Match models: the fit and all pairs of generated people (tests/quality/people.py, seed 1) with eight fields, a fifth of them duplicates; what all processes use for
-# it. BENCH_MODELS says how many records, BENCH_MODELS_WORKERS how many workers may help with the fit, BENCH_MODELS_MEMORY with which maintenance_work_mem.
+# it. BENCH_MODELS says how many records, BENCH_MODELS_WORKERS how many workers may help with the fit, BENCH_MODELS_MEMORY with which maintenance_work_mem. With
+# BENCH_MODELS_CANDIDATES=1 all pairs that are compared are counted, too, which takes more disk than all the rest.
 
 # shellcheck source=scripts/bench-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/bench-env.sh"
@@ -19,10 +20,11 @@ sql -c 'CREATE EXTENSION bloom_ident'
 echo "no index, warm, maintenance_work_mem $memory, $(nproc) cores; memory and temporary files of all processes, shared_buffers apart"
 echo '| records | workers at most | fit, s | CPU s | MB | files, MB | pairs, s | CPU s | MB | files, MB | pairs | of them right | of the duplicates | F1 | load |'
 echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
+candidates=()
 for rows in ${BENCH_MODELS:-100000 1000000}; do
     sql -c 'DROP TABLE IF EXISTS person' -c "CREATE TABLE person (id text, entity text, ${fields//,/ text, } text)" \
         -c '\copy person FROM PSTDIN (FORMAT csv, HEADER)' -c 'VACUUM ANALYZE person' \
-        -c 'CREATE OR REPLACE VIEW truth AS SELECT id AS key, entity AS cluster FROM person' < <(python3 "$ROOT/tests/quality/people.py" "$rows" 1)
+        -c 'CREATE OR REPLACE VIEW truth AS SELECT id AS key, entity AS cluster FROM person' < <(python3 "$ROOT/tests/quality/people.py" "$rows" 1 | sed 's/^\([^,]*\),\([^,]*\)/\2.\1,\2/')
     first=
     for workers in ${BENCH_MODELS_WORKERS:-0 2}; do
         sql -c 'DROP TABLE IF EXISTS model, pair'
@@ -34,6 +36,11 @@ for rows in ${BENCH_MODELS:-100000 1000000}; do
         made=$(sql -c 'SELECT model FROM model' -c 'SELECT count(*), sum(hashtextextended(pair::text, 0)) FROM pair')
         [[ $made == "${first:=$made}" ]] || die "$rows records: other pairs with $workers workers"
     done
+    # The key begins with the entity.
+    [[ ${BENCH_MODELS_CANDIDATES:-0} == 0 ]] || candidates+=("$rows records: $(sql -F ' ' -c "SET maintenance_work_mem = '$memory'" -c "SELECT count(*), 'candidates, recall',
+        round(count(*) FILTER (WHERE split_part(a, '.', 1) = split_part(b, '.', 1)) / (SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM person GROUP BY entity) AS e), 4)
+        FROM model, bloom_model_duplicates('person', 'id', model, 0)")")
     sql -c 'DROP VIEW truth'
 done
+for line in "${candidates[@]}"; do echo "$line"; done
 dropdb bench

@@ -28,8 +28,8 @@ for pair in "${remap[@]}"; do flags+=" --remap-path-prefix=$pair"; done
 
 say "building the library for PostgreSQL $MAJOR on $ARCH, by $("$RUSTC" --version)"
 (
-    # A directory of its own, since these flags compile every crate anew.
-    export CARGO_TARGET_DIR=$RELEASE/cargo
+    # A directory of its own, since these flags compile every crate anew, for each processor, so that two are built at once.
+    export CARGO_TARGET_DIR=$RELEASE/cargo-$ARCH
     # Lines for backtraces, not variables: with these the linker would take several times the memory.
     profile=${PROFILE^^}
     export "CARGO_PROFILE_${profile}_DEBUG=line-tables-only" "CARGO_PROFILE_${profile}_STRIP=none" CARGO_INCREMENTAL=0

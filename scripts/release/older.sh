@@ -20,7 +20,7 @@ cp -R "$ROOT/packaging" "$source/"
 cp "$ROOT/scripts/postgres.sh" "$source/scripts/"
 cp "$ROOT/META.json" "$source/"
 mkdir -p "$source/target/release-work"
-for unpacked in "$RELEASE"/{compiler-*,servers,cargo}; do [[ ! -d $unpacked ]] || ln -s "$unpacked" "$source/target/release-work/"; done
+for unpacked in "$RELEASE"/{compiler-*,servers,cargo-*}; do [[ ! -d $unpacked ]] || ln -s "$unpacked" "$source/target/release-work/"; done
 for step in library deb; do "$source/scripts/release/$step.sh" "$MAJOR" "$ARCH"; done
 cp "$source"/target/packages/bloom-ident-v*-linux-gnu.deb "$RELEASE/older/"
 say "made $(cd "$RELEASE/older" && ls bloom-ident-v*-pg"$MAJOR-$ARCH"-linux-gnu.deb)"

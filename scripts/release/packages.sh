@@ -12,8 +12,14 @@ has() { [[ " ${*:2} " == *" $1 "* ]]; }
 
 "$here/meta.sh"
 for major in "${MAJORS[@]}"; do
+    # The compiler keeps one of the machine's processors busy for most of the time.
+    building=()
     for arch in "${ARCHES[@]}"; do
-        "$here/library.sh" "$major" "$arch"
+        "$here/library.sh" "$major" "$arch" &
+        building+=($!)
+    done
+    for library in "${building[@]}"; do wait "$library"; done
+    for arch in "${ARCHES[@]}"; do
         "$here/deb.sh" "$major" "$arch"
         "$here/tarball.sh" "$major" "$arch"
         "$here/rpm.sh" "$major" "$arch"

@@ -79,14 +79,61 @@ say "PostgreSQL $MAJOR, $suite: from the empty system to the first result of REA
 ((ended - began < 60000000)) || warn 'that is more than a minute'
 
 if [[ -n $before ]]; then
-    install_in "$PACKAGES/$file"
-    with_server "run -At -c 'ALTER EXTENSION bloom_ident UPDATE' -c \"SELECT 'version ' || extversion FROM pg_extension WHERE extname = 'bloom_ident'\" -c 'SELECT count(*) FROM model, bloom_model_duplicates(\$\$register\$\$, \$\$number\$\$, model)'" \
-        >"$WORK/update.log" 2>&1 || {
+    # A session that has loaded the library of before goes on beside those that load this one, before the update and after it. What each does in turn is the same, and right:
+    # it enters a row, which the index finds afterwards as a scan does; the guard refuses the row next to it; the model has the pairs that it had.
+    cp "$PACKAGES/$file" "$CHROOT/tmp/"
+    cat >"$CHROOT/tmp/held.sql" <<'END'
+CREATE TABLE held (number serial PRIMARY KEY, name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED);
+INSERT INTO held (name) SELECT given_name || ' ' || surname FROM register;
+CREATE INDEX held_sig ON held USING sigfile (sig);
+CREATE TABLE guarded (name text, sig bloom GENERATED ALWAYS AS (bloom_signature(name)) STORED);
+SELECT bloom_guard_create('guarded', 'sig', 0.7, 'reject');
+INSERT INTO guarded VALUES ('Friederike Umlauf');
+END
+    cat >"$CHROOT/tmp/turn.sql" <<'END'
+INSERT INTO held (name) VALUES ('Friederike Umlauf');
+SET enable_seqscan = off;
+CREATE TEMP TABLE by_index AS SELECT number FROM held WHERE bloom_sim(sig, bloom_signature('Friederike Umlauf')) > 0.3;
+SET enable_bitmapscan = off; RESET enable_seqscan;
+SELECT 'found', (SELECT count(*) > 1 FROM by_index), NOT EXISTS ((SELECT number FROM held WHERE bloom_sim(sig, bloom_signature('Friederike Umlauf')) > 0.3) EXCEPT SELECT number FROM by_index),
+    NOT EXISTS (SELECT number FROM by_index EXCEPT (SELECT number FROM held WHERE bloom_sim(sig, bloom_signature('Friederike Umlauf')) > 0.3));
+RESET enable_bitmapscan;
+DROP TABLE by_index;
+SELECT 'equal', count(DISTINCT sig::text) FROM held WHERE name = 'Friederike Umlauf';
+INSERT INTO guarded VALUES ('Friederike Umlauff');
+SELECT 'guarded', count(*) FROM guarded;
+SELECT 'pairs', count(*), sum(hashtextextended(p::text, 0)) FROM model, bloom_model_duplicates('register', 'number', model) AS p;
+\echo done
+END
+    with_server "
+        run -q -f /tmp/held.sql
+        mkfifo -m 666 /tmp/asked
+        runuser -u postgres -- psql -XAt </tmp/asked >/tmp/old.log 2>&1 &
+        exec 3>/tmp/asked
+        # turns N: the session of before takes its turn, and a new one takes it where there is another library.
+        turns() {
+            cat /tmp/turn.sql >&3
+            for i in \$(seq 600); do [ \$(grep -cx done /tmp/old.log) -lt \$1 ] || break; sleep 0.1; done
+            [ \$1 -eq 1 ] || runuser -u postgres -- psql -XAt -f /tmp/turn.sql >>/tmp/new.log 2>&1
+        }
+        turns 1
+        apt-get -q install -y /tmp/$file >/tmp/apt.log 2>&1 || { tail -n 20 /tmp/apt.log; exit 1; }
+        turns 2
+        run -At -c 'ALTER EXTENSION bloom_ident UPDATE' -c \"SELECT 'version ' || extversion FROM pg_extension WHERE extname = 'bloom_ident'\"
+        turns 3
+        exec 3>&-
+        wait" >"$WORK/update.log" 2>&1 || {
         cat "$WORK/update.log" >&2
         die "the update from $before fails (see above)"
     }
     grep -qx "version $VERSION" "$WORK/update.log" || die "after the update: $(cat "$WORK/update.log")"
-    say "PostgreSQL $MAJOR, $suite: updated from $(basename "$before")"
+    # What a session says in its turn, without the file and the line of the one that reads a file, in which it may say where an error was.
+    turn() { sed -E 's/^psql:[^ ]* //; /^(LOCATION|CONTEXT): /d' "$CHROOT/tmp/$1.log" | grep -E '^(found|equal|guarded|pairs|ERROR)'; }
+    one=$(turn old | sed '/^pairs/q')
+    [[ $(grep -cxE 'found\|t\|t\|t|equal\|1|guarded\|1|pairs\|[1-9].*' <<<"$one") == 4 && $(grep -c '^ERROR' <<<"$one") == 1 ]] || die "with the library of before: $one"
+    [[ $(turn old) == "$one"$'\n'"$one"$'\n'"$one" && $(turn new) == "$one"$'\n'"$one" ]] ||
+        die "a session that has loaded the library of $before says $(turn old), and those with this one say $(turn new)"
+    say "PostgreSQL $MAJOR, $suite: updated from $(basename "$before"), beside a session that goes on with the library of before"
 else
     say "PostgreSQL $MAJOR, $suite: no package of an older version to update from (scripts/release/older.sh makes one)"
 fi
