@@ -255,7 +255,7 @@ def thinned(rng, record):
 
 
 def people(records, seed, shares=USUAL):
-    """So many records, in no order, as lists of entity and the columns' values."""
+    """So many records, in no order, as lists of entity and the columns' values, one after the other."""
     rng = random.Random(seed)
     world = World(rng, records, shares)
     made = []
@@ -263,14 +263,15 @@ def people(records, seed, shares=USUAL):
     while len(made) < records:
         for person in household(world, rng):
             entity += 1
-            made.append([f"e{entity}", *thinned(rng, person)])
+            # One text each takes a fifth of the memory of nine.
+            made.append("\t".join((f"e{entity}", *thinned(rng, person))))
             # 0.25 a person: a fifth of all records.
             more = rng.choices((0, 1, 2, 3), (82, 13, 3, 2))[0]
             for _ in range(more):
-                made.append([f"e{entity}", *thinned(rng, duplicate(world, rng, person))])
+                made.append("\t".join((f"e{entity}", *thinned(rng, duplicate(world, rng, person)))))
     del made[records:]
     rng.shuffle(made)
-    return made
+    return (record.split("\t") for record in made)
 
 
 def sparse(rng, record, missing):
