@@ -355,7 +355,7 @@ fn check_structure(index: SigfileIndex<'_>, meta: &Meta) -> Result<()> {
             reader.tick();
         }
     }
-    check_blocks(index)?;
+    check_blocks_and_merges(index)?;
     for part in Part::ALL {
         for page in TailBlocks::new(meta, part).shared(index) {
             page?.checked_rows()?;
@@ -364,11 +364,11 @@ fn check_structure(index: SigfileIndex<'_>, meta: &Meta) -> Result<()> {
     Ok(())
 }
 
-/// Every block belongs to one thing only. Blocks are used all the time by whoever merges; so this holds the merge lock.
-/// On a standby it looks again if they were used meanwhile.
+/// Every block belongs to one thing only, and whatever is merged to one merge. Blocks are used all the time by whoever
+/// merges; so this holds the merge lock. On a standby it looks again if they were used meanwhile.
 ///
 /// Errors: what is wrong first; out of memory.
-fn check_blocks(index: SigfileIndex<'_>) -> Result<()> {
+fn check_blocks_and_merges(index: SigfileIndex<'_>) -> Result<()> {
     // SAFETY: a state of the server is asked for.
     let standby = unsafe { pg_sys::RecoveryInProgress() };
     let lock = (!standby).then(|| MergeLock::wait(index, SigfileTable::UNKNOWN));
@@ -378,7 +378,7 @@ fn check_blocks(index: SigfileIndex<'_>) -> Result<()> {
             let metapage = index.share(META);
             (meta::of_page(&metapage), index.blocks())
         };
-        let found = blocks_of(index, &meta, blocks);
+        let found = blocks_of(index, &meta, blocks).and_then(|()| merges_of(index, &meta));
         left -= 1;
         if found.is_ok() || lock.is_some() || left == 0 || meta::read(index) == meta {
             return found;
@@ -401,6 +401,17 @@ fn blocks_of(index: SigfileIndex<'_>, meta: &Meta, blocks: u32) -> Result<()> {
     for block in free.into_iter().filter(|&block| block < blocks) {
         if !used.claim(block) {
             return Err(index.damaged(block, "the block is free and in use, or free twice"));
+        }
+    }
+    Ok(())
+}
+
+/// Errors: a merge that takes what is not there, or what another one takes; a damaged page.
+fn merges_of(index: SigfileIndex<'_>, meta: &Meta) -> Result<()> {
+    let merges = read::merges(index, meta)?;
+    for (i, merge) in merges.iter().enumerate() {
+        if let Some(what) = merge.lacks(meta, &merges[..i]) {
+            return Err(index.damaged(meta.work, what));
         }
     }
     Ok(())

@@ -64,6 +64,7 @@ impl Compaction<'_> {
                     break;
                 }
                 for mut sources in groups {
+                    (self.pause)();
                     {
                         let lock = self.lock();
                         if !self.may(&lock, &sources) {
@@ -71,6 +72,10 @@ impl Compaction<'_> {
                         }
                         // The segments are in the order of their sizes.
                         let several = sources.segments.len() + usize::from(sources.tail > 0) > 1;
+                        // Since they were chosen, others have had the lock.
+                        if sources.tail > 0 && self.tail_is_taken(&lock, part)? {
+                            sources.tail = 0;
+                        }
                         while !self.leaves_it_small(&lock, &sources) {
                             sources.segments.pop();
                         }
@@ -79,6 +84,10 @@ impl Compaction<'_> {
                             continue;
                         }
                         lock.look_through(&sources)?;
+                        if sources.tail > 0 {
+                            sources.tail = self.close_tail(part)?;
+                        }
+                        // Segments that are not what they were are left to the next round.
                         lock.begin(&sources, 0)?;
                     }
                     self.finish()?;
@@ -187,8 +196,35 @@ impl Compaction<'_> {
         Ok(low > needed + needed / 8 && blocks()?.is_some_and(|b| u64::from(b) >= limit))
     }
 
-    /// What is merged: the segments of each merge, with the tail or without. `moving`: a segment is written anew for
-    /// its place, too.
+    /// Whether a merge in progress has taken the tail.
+    ///
+    /// Errors: a damaged page.
+    fn tail_is_taken(&self, lock: &MergeLock<'_>, part: Part) -> Result<bool> {
+        let merges = lock.merges(&meta::read(self.index))?;
+        Ok(merges.iter().any(|m| m.takes_tail(part)))
+    }
+
+    /// Closes the last page of a tail, so that all of it can be sealed. Returns its number of pages.
+    ///
+    /// Errors: a damaged page.
+    fn close_tail(&self, part: Part) -> Result<usize> {
+        let meta = meta::read(self.index);
+        let blocks = TailBlocks::new(&meta, part);
+        let last = blocks.last();
+        for page in last.exclusive(self.index) {
+            let page = page?;
+            if !page.rows()?.is_full() {
+                let geometry = meta.geometry(part);
+                let mut page = page.into_page();
+                page.change(|words| RowPageMut::new(geometry, words).close());
+            }
+        }
+        // A page that was added meanwhile is not closed.
+        Ok(blocks.len())
+    }
+
+    /// What is merged: the segments of each merge, with the tail or without; the lock is free afterwards. `moving`: a
+    /// segment is written anew for its place, too.
     ///
     /// Errors: a damaged page; out of memory.
     fn groups(&self, part: Part, moving: bool) -> Result<Vec<MergeSources>> {
@@ -196,7 +232,7 @@ impl Compaction<'_> {
         let meta = meta::read(self.index);
         let merges = lock.merges(&meta)?;
         let busy = |generation: u64| merges.iter().any(|m| m.segments.contains(&generation));
-        let tail_is_busy = merges.iter().any(|m| m.part == part && m.tail > 0);
+        let tail_is_taken = merges.iter().any(|m| m.takes_tail(part));
         let of_part = meta.segments_of(part);
         let of_part: Vec<_> = of_part.filter(|s| !busy(s.generation)).collect();
         let geometry = meta.geometry(part);
@@ -208,8 +244,8 @@ impl Compaction<'_> {
         let due = self.all
             || long
             || (moving && self.stands_high(&lock, &meta, (part, rows), highest)?);
-        let tail = if pages > 0 && !tail_is_busy && due {
-            close_tail(self.index, &meta, part)?
+        let tail = if !tail_is_taken && due {
+            pages as usize
         } else {
             0
         };
@@ -266,22 +302,4 @@ fn fresh_pages(lock: &MergeLock<'_>, meta: &Meta) -> u64 {
         u64::from(lock.expected_pages(meta, part, rows))
     };
     Part::ALL.into_iter().map(of_part).sum()
-}
-
-/// Closes the last page of a tail, so that all of it can be sealed. Returns its number of pages.
-///
-/// Errors: a damaged page.
-fn close_tail(index: SigfileIndex<'_>, meta: &Meta, part: Part) -> Result<usize> {
-    let blocks = TailBlocks::new(meta, part);
-    let last = blocks.last();
-    for page in last.exclusive(index) {
-        let page = page?;
-        if !page.rows()?.is_full() {
-            let geometry = meta.geometry(part);
-            let mut page = page.into_page();
-            page.change(|words| RowPageMut::new(geometry, words).close());
-        }
-    }
-    // A page that was added meanwhile is not closed.
-    Ok(blocks.len())
 }

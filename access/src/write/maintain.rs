@@ -112,10 +112,9 @@ pub fn seal(lock: &MergeLock<'_>, part: Part) -> Result<()> {
     }
     let merges = lock.merges(&meta)?;
     let many = too_many(&meta, merges.len()) || merges.len() == MAX_MERGES;
-    let is_sealing = |merge: &SegmentMerge| merge.part == part && merge.tail > 0;
-    let sealing = merges.iter().any(is_sealing);
+    let sealing = merges.iter().any(|merge| merge.takes_tail(part));
     for merge in merges {
-        if many || is_sealing(&merge) {
+        if many || merge.takes_tail(part) {
             finish(lock, merge, true)?;
         }
     }
@@ -248,9 +247,7 @@ fn begin(
         0
     };
     let trigger = (longer * limit).max(least);
-    let taken = merges
-        .iter()
-        .any(|merge| merge.part == part && merge.tail > 0);
+    let taken = merges.iter().any(|merge| merge.takes_tail(part));
     let rows = tail_rows(meta, part);
     let tail = if taken || rows < trigger { 0 } else { rows };
     let busy = |generation: u64| merges.iter().any(|m| m.segments.contains(&generation));

@@ -29,7 +29,7 @@
 //! Pages behind those that are written are blocks to be used next.
 
 use super::chunk::{Chunk, MAX_CHUNKS};
-use super::meta::{Part, BLOCK};
+use super::meta::{Meta, Part, BLOCK};
 use super::posting::MAX_ROWS;
 use super::rows::Geometry;
 use super::words::{join, split};
@@ -278,6 +278,29 @@ impl SegmentMerge {
             Err(Error::damaged(
                 "a merge has numbers that do not fit its rows",
             ))
+        }
+    }
+
+    /// Whether it takes some of the tail of a part.
+    pub fn takes_tail(&self, part: Part) -> bool {
+        self.part == part && self.tail > 0
+    }
+
+    /// What it cannot take from an index in which others are in progress: what is not there, and what one of them has
+    /// taken. `None` if there is nothing of the kind.
+    pub fn lacks(&self, meta: &Meta, others: &[SegmentMerge]) -> Option<&'static str> {
+        let of_part = |g: &u64| meta.segments_of(self.part).any(|s| s.generation == *g);
+        let taken = |g: &u64| others.iter().any(|other| other.segments.contains(g));
+        if !self.segments.iter().all(of_part) {
+            Some("a merge takes a segment that is not there")
+        } else if self.segments.iter().any(taken) {
+            Some("two merges take one segment")
+        } else if self.tail as usize > meta.tail(self.part).len() {
+            Some("a merge takes more of a tail than there is")
+        } else if self.tail > 0 && others.iter().any(|other| other.takes_tail(self.part)) {
+            Some("two merges take one tail")
+        } else {
+            None
         }
     }
 

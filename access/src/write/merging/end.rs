@@ -12,7 +12,7 @@ use sigfile::write::{finite, measure, RowCounts};
 use sigfile::{Meta, Pages, Part, Segment, SegmentEntry};
 
 use super::super::merge_lock::list_pages;
-use super::sources::segments;
+use super::sources::{beginning, segments};
 use super::MergeStep;
 use crate::page::chain::{chain_pages, write_chain};
 use crate::page::{PageKind, PageLog, META};
@@ -25,7 +25,7 @@ impl MergeStep<'_, '_> {
     pub fn end(&mut self) -> Result<()> {
         let index = self.lock.index;
         let sources = segments(index, &self.meta, &self.merge)?;
-        let tail = &self.meta.tail(self.merge.part)[..self.merge.tail as usize];
+        let tail = beginning(index, &self.meta, &self.merge)?;
         let mut retired = tail.to_vec();
         for description in &sources {
             retired.extend_from_slice(&description.blocks);

@@ -281,7 +281,8 @@ const ENTROPY: f64 = 260.0;
 
 impl MergeLock<'_> {
     /// Begins a merge, which ought to be done when `rows` more rows have been entered. `None` if there are too many
-    /// already, or nothing to merge.
+    /// already, or nothing to merge, or if another merge has taken one of the sources, or had taken it and ended: what
+    /// two merges copy would be there twice, and the second one would remove rows that have come since.
     ///
     /// Errors: a damaged page; out of memory.
     pub fn begin(&self, sources: &MergeSources, rows: u64) -> Result<Option<SegmentMerge>> {
@@ -310,6 +311,9 @@ impl MergeLock<'_> {
             expected_pages: self.expected_pages(&meta, part, expected),
             ..SegmentMerge::default()
         };
+        if merge.lacks(&meta, &merges).is_some() {
+            return Ok(None);
+        }
         merges.push(merge.clone());
         self.store_merges(&merges, |meta| meta.next_generation += 1)?;
         Ok(Some(merge))

@@ -166,6 +166,18 @@ pub fn segments(
     merge.segments.iter().map(of).collect()
 }
 
+/// The pages of a tail that a merge takes.
+///
+/// Errors: the tail has fewer.
+pub fn beginning<'m>(
+    index: SigfileIndex<'_>,
+    meta: &'m Meta,
+    merge: &SegmentMerge,
+) -> Result<&'m [u32]> {
+    let tail = meta.tail(merge.part).get(..merge.tail as usize);
+    tail.ok_or_else(|| index.damaged(meta.work, "a merge takes more of a tail than there is"))
+}
+
 /// The rows of a merge.
 pub struct RowSources<'a>(Vec<RowSource<'a>>);
 
@@ -189,10 +201,8 @@ impl<'a> RowSources<'a> {
             }))
         };
         let mut sources: Vec<RowSource<'a>> = segments.iter().map(of).collect();
-        let pages = TailBlocks::beginning(meta, merge.part, merge.tail as usize);
-        if pages.len() < merge.tail as usize {
-            return Err(index.damaged(meta.work, "a merge takes more of a tail than there is"));
-        }
+        let taken = beginning(index, meta, merge)?.len();
+        let pages = TailBlocks::beginning(meta, merge.part, taken);
         sources.push(RowSource::Tail(TailSource::new(
             index,
             meta.geometry(merge.part),
