@@ -240,11 +240,11 @@ pub fn work_list(index: SigfileIndex<'_>, merge: &SegmentMerge) -> Result<WorkLi
         let link = ChainPage::new(page.words())
             // The last page can have more words than the merge has been told of.
             .filter(|link| link.words.len() >= here && here > 0)
-            .filter(|link| link.is_last() || here == CHAIN_ROOM)
+            // Nor does it matter what comes behind the page that was the last when the merge was told of it.
+            .filter(|link| block == last || (!link.is_last() && here == CHAIN_ROOM))
             .ok_or_else(|| index.damaged(block, "the list of a merge is impossible"))?;
         list.words.extend_from_slice(&link.words[..here]);
         list.pages.push(block);
-        // Nor does it matter what comes behind the page that was the last when the merge was told of it.
         block = if block == last { META } else { link.next };
     }
     if list.words.len() != listed {

@@ -248,7 +248,7 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
                 }
             });
         }
-        let live = live_rows(index, &meta::read(index), &Part::ALL).or_raise();
+        let live = live_rows(&lock, &Part::ALL).or_raise();
         drop(lock);
         let stats = statistics(stats);
         (*stats).tuples_removed += pass.removed as f64;
@@ -258,14 +258,16 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
     }
 }
 
-/// Rows of these parts that are not dead.
+/// Rows of these parts that are not dead. Without the lock a tail could be sealed meanwhile, and its pages used again:
+/// nobody waits with that for the snapshot of a VACUUM.
 ///
 /// Errors: a damaged page.
-fn live_rows(index: SigfileIndex<'_>, meta: &Meta, parts: &[Part]) -> Result<u64> {
+fn live_rows(lock: &MergeLock<'_>, parts: &[Part]) -> Result<u64> {
+    let meta = &meta::read(lock.index);
     let segments = meta.segments.iter().filter(|s| parts.contains(&s.part));
     let mut live: u64 = segments.map(|s| u64::from(s.rows - s.dead)).sum();
     for &part in parts {
-        for page in TailBlocks::new(meta, part).shared(index) {
+        for page in TailBlocks::new(meta, part).shared(lock.index) {
             live += page?.live_rows()?;
         }
     }
@@ -292,7 +294,9 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
         }
         let index = SigfileIndex::new(info.index);
         let table = table_of(info);
-        let signatures = live_rows(index, &meta::read(index), &[Part::Signatures]).or_raise();
+        let lock = MergeLock::wait(index, table);
+        let signatures = live_rows(&lock, &[Part::Signatures]).or_raise();
+        drop(lock);
         let compaction = Compaction {
             index,
             table,
@@ -301,13 +305,14 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
             pause: vacuum_pause,
         };
         compaction.run_and_truncate().or_raise();
-        let meta = meta::read(index);
         let stats = statistics(stats);
         if (*stats).num_index_tuples == 0.0 {
             // Nothing was to be deleted; the table may have rows that a partial index has not.
-            (*stats).num_index_tuples = live_rows(index, &meta, &Part::ALL).or_raise() as f64;
+            let lock = MergeLock::wait(index, table);
+            (*stats).num_index_tuples = live_rows(&lock, &Part::ALL).or_raise() as f64;
             (*stats).estimated_count = false;
         }
+        let meta = meta::read(index);
         (*stats).num_pages = index.blocks();
         (*stats).pages_free = meta.free.iter().map(|list| list.blocks).sum();
         stats

@@ -378,11 +378,15 @@ impl MergeLock<'_> {
     /// Errors: a damaged page; out of memory.
     pub fn abandon(&self, merge: &SegmentMerge) -> Result<()> {
         let index = self.index;
-        let list = work_list(index, merge)?;
-        let mut blocks: Vec<u32> = list.blocks().chain(list.pages.iter().copied()).collect();
         let meta = meta::read(index);
         let mut merges = self.merges(&meta)?;
-        merges.retain(|other| other.generation != merge.generation);
+        // A step that has failed may have put blocks on the list since.
+        let same = |other: &SegmentMerge| other.generation == merge.generation;
+        let Some(at) = merges.iter().position(same) else {
+            return Ok(());
+        };
+        let list = work_list(index, &merges.remove(at))?;
+        let mut blocks: Vec<u32> = list.blocks().chain(list.pages.iter().copied()).collect();
         self.store_merges(&merges, |_| ())?;
         let meta = meta::read(index);
         if meta.free.len() == MAX_FREE {

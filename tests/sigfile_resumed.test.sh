@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# A crash between two records of the write-ahead log: the list of a merge's pages goes on on another page, and the merge has not been told of it. Such a merge goes on.
+
+# shellcheck source=scripts/test-env.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
+
+sql() { psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+
+# From 18 on checksums are the default. What is written to a page here has none.
+checksums=
+((PG_MAJOR < 18)) || checksums=--no-data-checksums
+cluster_init resumed $checksums
+cluster_conf resumed 'autovacuum = off' 'max_wal_size = 2GB'
+cluster_start resumed
+cluster_use resumed
+sql -c 'CREATE EXTENSION bloom_ident' -c "
+    CREATE TABLE person (id int, sig bloom);
+    CREATE INDEX by_sig ON person USING sigfile (sig) WITH (tail_limit = 4096);
+    INSERT INTO person SELECT i, bloom_signature(md5(i::text)) FROM generate_series(1, 60000) AS i"
+
+file=$(cluster_dir resumed)/$(sql -c "SELECT pg_relation_filepath('by_sig')")
+# number BLOCK BYTE: four bytes of a page's content, as docs/format.md numbers them: behind the header and the stamp, 40 bytes.
+number() { od -An -tu4 -j $((8192 * $1 + 40 + $2)) -N 4 "$file" | tr -d ' '; }
+# list: first and last block of the list of the first merge in progress, and how many blocks it names; or nothing. The page of merges is of kind 7.
+list() {
+    local block
+    sql -c CHECKPOINT
+    for ((block = 1; block < $(stat -c %s "$file") / 8192; block++)); do
+        [[ $(od -An -tu2 -j $((8192 * block + 32)) -N 2 "$file" | tr -d ' ') == 7 ]] || continue
+        (($(number "$block" 0) > 0)) || return 0
+        echo "$(number "$block" 32) $(number "$block" 36) $(number "$block" 40)"
+        return
+    done
+}
+
+# A merge that was stopped after its list was begun, and before it was as long as a page holds.
+listed=0
+for ((tries = 0; tries < 50; tries++)); do
+    sql -c "SET statement_timeout = '$((20 + 5 * tries))ms'" -c "SELECT bloom_sigfile_merge('by_sig')" >/dev/null 2>&1 || true
+    read -r first last listed < <(list) || listed=0
+    ((listed == 0)) || break
+    sql -c "INSERT INTO person SELECT i, bloom_signature(md5(i::text)) FROM generate_series(1, 3000) AS i"
+done
+((listed > 0 && listed < 1018 && first == last)) || die "no merge was stopped half-way: $listed blocks on its list"
+rows=$(sql -c 'SELECT count(*) FROM person')
+
+# As the log leaves it when the next record is lost: the page is full, and another one is named behind it.
+cluster_stop resumed
+word() { printf %b "\\x$(printf %x $(($1 & 255)))\\x$(printf %x $(($1 >> 8)))\\0\\0" | dd of="$file" bs=1 seek=$((8192 * first + 40 + $2)) conv=notrunc status=none; }
+word $((first + 1)) 0
+word 1018 4
+cluster_start resumed
+
+[[ $(sql -c "SELECT bloom_sigfile_check('by_sig')") == "$rows" ]] || die 'the check does not see all rows'
+sql -c 'INSERT INTO person SELECT i, bloom_signature(md5(i::text)) FROM generate_series(1, 20000) AS i' -c 'VACUUM person' -c "SELECT bloom_sigfile_merge('by_sig')" >/dev/null
+[[ $(sql -c "SELECT bloom_sigfile_check('by_sig')") == $((rows + 20000)) ]] || die 'the check does not see all rows once the merge has ended'
+[[ -z $(list) ]] || die "a merge is left: $(list)"
+say "a merge with $listed blocks on its list went on"
