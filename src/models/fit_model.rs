@@ -98,6 +98,7 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> (
         });
         (patterns, weight)
     };
+    records.prepared.store.expect(labels.len() as u64);
     let labels: Vec<_> = labels
         .iter()
         .map(|&(pair, same)| (records.prepared.store.compare(pair).pattern, same))
@@ -251,7 +252,9 @@ fn random_pairs(records: &mut FitRecords, memory: usize) -> PatternTable {
         }
     }
     let store = &mut records.prepared.store;
-    count(pairs.finish_shown(), store, memory / 4).finish(memory / 16)
+    let pairs = pairs.finish_shown();
+    let most = pairs.most();
+    count(pairs, most, store, memory / 4).finish(memory / 16)
 }
 
 /// What the searches by equality find: patterns with the searches that find them, or those of a sample, whose weight is
@@ -270,9 +273,9 @@ fn by_equality(
         sizes.push(records.search(search, sample, memory / 4, push).pairs);
     }
     let distinct = candidates.finish_shown();
-    let weight = distinct.weight();
+    let (weight, most) = (distinct.weight(), distinct.most());
     let unlabelled = distinct.filter(|&(pair, _)| !is_labelled(labels, pair));
-    let counts = count(unlabelled, &mut records.store, memory / 4);
+    let counts = count(unlabelled, most, &mut records.store, memory / 4);
     (counts.finish(memory / 16), weight, sizes)
 }
 
@@ -306,6 +309,7 @@ fn by_scan(records: &mut FitRecords, labels: &[(u64, bool)], memory: usize) -> (
         least -= 1;
         pairs += similar[least as usize];
     }
+    records.store.expect(pairs);
     let mut counts = PatternCounting::new(memory / 4);
     for (i, [word]) in found.finish().enumerate() {
         if i % 1024 == 0 {

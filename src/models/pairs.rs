@@ -157,6 +157,7 @@ impl ModelSearch {
         let mut scores = Scores::new(scorer, memory / 16);
         let mut best_first = self.one_to_one.then(|| BestFirst::new(memory / 8));
         let mut output = Output::new(rows, self.job);
+        records.store.expect(pairs.most());
         for (i, (pair, found)) in pairs.enumerate() {
             if i % 256 == 0 {
                 check_for_interrupts();

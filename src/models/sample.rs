@@ -169,6 +169,7 @@ impl ModelSample {
             phases::COMPARING_PAIRS,
             Some(u64::from(n) * u64::from(others)),
         );
+        store.expect(u64::from(n) * u64::from(others));
         let mut by_record = RecordSort::<3>::new(memory / 8);
         for (i, [pair, record]) in pairs.finish().enumerate() {
             if i % 256 == 0 {

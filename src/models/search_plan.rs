@@ -349,8 +349,9 @@ fn by_similarity(
     records.sketches = Sketches::default();
     let distinct = candidates.finish();
     let weight = distinct.weight() * sample.weight() * population.weight_of_two();
+    let most = distinct.most();
     let new = distinct.filter(|(_, found)| found >> EQUAL & 1 == 0);
-    let mut by_search = count(new, &mut records.store, memory / 4).finish(memory / 16);
+    let mut by_search = count(new, most, &mut records.store, memory / 4).finish(memory / 16);
     let taken = |each: &mut dyn FnMut(Pattern, u64, u64)| {
         by_search.each(|pattern, found, pairs| {
             let takes =

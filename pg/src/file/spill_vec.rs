@@ -147,24 +147,35 @@ impl<T: Plain> SpillVec<T> {
     ///
     /// Errors: out of memory.
     pub fn read(&mut self, range: Range<u64>, to: &mut Vec<T>) {
-        to.clear();
-        self.append_to(range, to);
+        if self.file.is_some() {
+            // What is there is overwritten, not zeroed before.
+            to.truncate((range.end - range.start) as usize);
+            self.place(range, 0, to);
+        } else {
+            to.clear();
+            self.append_to(range, to);
+        }
     }
 
     /// Some values, which follow each other, behind what is in `to`.
     ///
     /// Errors: out of memory.
     pub fn append_to(&mut self, range: Range<u64>, to: &mut Vec<T>) {
-        let (from, some) = (to.len(), (range.end - range.start) as usize);
-        if to.capacity() - from < some {
-            reserve(to, some.max(from / 2));
+        self.place(range, to.len(), to);
+    }
+
+    /// Some values, which follow each other, at a place of `to`, which ends behind them.
+    fn place(&mut self, range: Range<u64>, at: usize, to: &mut Vec<T>) {
+        let end = at + (range.end - range.start) as usize;
+        if to.capacity() < end {
+            reserve(to, (end - to.len()).max(at / 2));
         }
         match self.written() {
             None => to.extend_from_slice(&self.memory[range.start as usize..range.end as usize]),
             Some(file) => {
-                to.resize(from + some, T::ZERO);
+                to.resize(end, T::ZERO);
                 file.seek(range.start * size_of::<T>() as u64);
-                file.read(&mut to[from..]);
+                file.read(&mut to[at..]);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use linkage::model::values::RowLayout;
 use linkage::model::{FrequentLevels, Pattern};
+use pgrx::pg_sys::BLCKSZ;
 
 use crate::models::records::identities::bits_of;
 use pg::file::SpillVec;
@@ -17,6 +18,9 @@ pub struct RowStore {
     numbers: PairNumbers,
     /// The chunks in memory, where the rows are in a file.
     chunks: [LoadedRows; 2],
+    /// Pairs are so few that the second row of each is read from the file by itself, and not with its chunk.
+    few: bool,
+    row: Vec<u64>,
 }
 
 /// How pairs of records are numbered, which depends on what is in memory.
@@ -92,6 +96,8 @@ impl RowStore {
             most: memory / size_of::<u64>(),
             numbers: PairNumbers::default(),
             chunks: Default::default(),
+            few: false,
+            row: Vec::new(),
         }
     }
 
@@ -201,8 +207,17 @@ impl RowStore {
         self.numbers
     }
 
+    /// About so many pairs are compared next. Every two chunks together are more than all rows, by as many times as
+    /// there are chunks; a row takes a block of the file.
+    pub fn expect(&mut self, pairs: u64) {
+        let chunks = u64::from(self.records >> self.numbers.chunk_bits) + 1;
+        let bytes = (self.stride() * size_of::<u64>()) as u64;
+        let of_chunks = u64::from(self.records) * bytes * chunks / 2;
+        self.few = chunks > 1 && pairs * u64::from(BLCKSZ) < of_chunks;
+    }
+
     /// Gives the records of a pair, its pattern, and whether both count in a fit. Rows in a file are read when pairs
-    /// come in the order of their numbers.
+    /// come in the order of their numbers; [`RowStore::expect`] says how.
     pub fn compare(&mut self, number: u64) -> Compared {
         self.with_pair(number, |layout, [a, b], [x, y]| Compared {
             a,
@@ -223,20 +238,27 @@ impl RowStore {
         let (stride, chunk_bits) = (self.stride(), self.numbers.chunk_bits);
         if self.rows.in_memory().is_none() {
             self.load(0, a >> chunk_bits);
-            self.load(1, b >> chunk_bits);
+            if self.few {
+                let first = stride as u64 * u64::from(b);
+                self.rows.read(first..first + stride as u64, &mut self.row);
+            } else {
+                self.load(1, b >> chunk_bits);
+            }
         }
-        let (rows, numbers) = match self.rows.in_memory() {
-            Some(rows) => ([rows; 2], [a, b]),
+        let row = |number: u32| stride * number as usize..stride * (number as usize + 1);
+        let within = |record: u32| record & ((1 << chunk_bits) - 1);
+        let (x, y) = match self.rows.in_memory() {
+            Some(rows) => (&rows[row(a)], &rows[row(b)]),
             None => {
-                let within = |record: u32| record & ((1 << chunk_bits) - 1);
-                (
-                    [0, 1].map(|side| &self.chunks[side].rows[..]),
-                    [within(a), within(b)],
-                )
+                let [first, second] = [0, 1].map(|side| &self.chunks[side].rows[..]);
+                let x = &first[row(within(a))];
+                match self.few {
+                    true => (x, &self.row[..]),
+                    false => (x, &second[row(within(b))]),
+                }
             }
         };
-        let row = |side: usize| &rows[side][stride * numbers[side] as usize..][..stride];
-        look(&self.layout, [a, b], [row(0), row(1)])
+        look(&self.layout, [a, b], [x, y])
     }
 
     fn load(&mut self, side: usize, number: u32) {

@@ -64,6 +64,7 @@ impl Candidates {
             sorted: self.sort.finish(),
             numbers: self.numbers,
             zeros: self.zeros,
+            most: self.kept,
             next: None,
         }
     }
@@ -79,6 +80,7 @@ pub struct Distinct {
     sorted: SortedRecords<1>,
     numbers: PairNumbers,
     zeros: u32,
+    most: u64,
     next: Option<(u64, u64)>,
 }
 
@@ -86,6 +88,11 @@ impl Distinct {
     /// How many pairs each of these stands for.
     pub fn weight(&self) -> f64 {
         f64::from(self.zeros).exp2()
+    }
+
+    /// About how many come at most: all, were each found by one search.
+    pub fn most(&self) -> u64 {
+        self.most
     }
 }
 

@@ -102,12 +102,14 @@ impl PatternCounting {
     }
 }
 
-/// Compares pairs, and counts those whose records count by pattern and searches.
+/// Compares pairs, which are `most` at most, and counts those whose records count by pattern and searches.
 pub fn count(
     pairs: impl Iterator<Item = (u64, u64)>,
+    most: u64,
     store: &mut RowStore,
     memory: usize,
 ) -> PatternCounting {
+    store.expect(most);
     let mut counts = PatternCounting::new(memory);
     for (i, (pair, searches)) in pairs.enumerate() {
         if i % 256 == 0 {

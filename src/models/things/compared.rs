@@ -39,6 +39,7 @@ impl ComparedPairs {
     ) -> ComparedPairs {
         let store = &mut records.prepared.store;
         let second = records.prepared.texts.second.unwrap_or(0);
+        store.expect(candidates.most());
         let mut sort = RecordSort::new(memory / 8);
         let mut others = PatternCounting::new(memory / 8);
         let mut found = 0;
