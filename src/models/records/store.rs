@@ -212,7 +212,7 @@ impl RowStore {
     pub fn expect(&mut self, pairs: u64) {
         let chunks = u64::from(self.records >> self.numbers.chunk_bits) + 1;
         let bytes = (self.stride() * size_of::<u64>()) as u64;
-        let of_chunks = u64::from(self.records) * bytes * chunks / 2;
+        let of_chunks = (u64::from(self.records) * bytes).saturating_mul(chunks) / 2;
         self.few = chunks > 1 && pairs * u64::from(BLCKSZ) < of_chunks;
     }
 
