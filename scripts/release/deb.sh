@@ -6,16 +6,16 @@ source "$(dirname "${BASH_SOURCE[0]}")/release.sh"
 
 for_target "$@"
 need_packages dpkg-dev xz-utils
-[[ -e $WORK/bloom_ident.so ]] || die "nothing is built for PostgreSQL $MAJOR on $ARCH: scripts/release/library.sh $MAJOR $ARCH"
+[[ -e $BUILT/bloom_ident.so ]] || die "nothing is built for PostgreSQL $MAJOR on $ARCH: scripts/release/library.sh $MAJOR $ARCH"
 
 package=postgresql-$MAJOR-bloom-ident
 deb_version=$VERSION-1
-tree=$WORK/deb
+tree=$BUILT/deb
 
 # fill FILE SIZE: the values of this package into one of the files of packaging/debian.
 fill() {
     sed -e "s|@PACKAGE@|$package|g; s|@DEB_VERSION@|$deb_version|g; s|@ARCH@|$ARCH|g; s|@MAJOR@|$MAJOR|g; s|@GLIBC@|$GLIBC_MOST|g" \
-        -e "s|@MAINTAINER@|$MAINTAINER|g; s|@BUILD_ID@|$(<"$WORK/build-id")|g; s|@SIZE@|$2|g" "$ROOT/packaging/debian/$1"
+        -e "s|@MAINTAINER@|$MAINTAINER|g; s|@BUILD_ID@|$(<"$BUILT/build-id")|g; s|@SIZE@|$2|g" "$ROOT/packaging/debian/$1"
 }
 
 # pack CONTROL FILE: makes the package FILE of $tree.
@@ -51,7 +51,7 @@ chmod 644 "$docs"/{*.gz,copyright,examples/*}
 pack control "bloom-ident-v$VERSION-pg$MAJOR-$ARCH-linux-gnu.deb"
 
 rm -rf "$tree"
-cp -a "$WORK/debug" "$tree"
+cp -a "$BUILT/debug" "$tree"
 mkdir -p "$tree/usr/share/doc"
 ln -s "$package" "$tree/usr/share/doc/$package-dbgsym"
 pack control.dbgsym "bloom-ident-v$VERSION-pg$MAJOR-$ARCH-linux-gnu-dbgsym.deb"

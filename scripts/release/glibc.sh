@@ -8,7 +8,7 @@ if [[ -e ${1:-} ]]; then
     library=$1
 else
     for_target "$@"
-    library=$WORK/bloom_ident.so
+    library=$BUILT/bloom_ident.so
 fi
 # readelf reads the files of every processor.
 versions=$(readelf --version-info --wide "$library" | grep -oE 'Name: GLIBC_[0-9.]+' | sed 's/.*_//' | sort -uV)

@@ -16,7 +16,7 @@ need_build_packages
 select_compiler
 
 # cargo.sh's place for what is built, and place_extension's for what is installed.
-built_library() { echo "$WORK/bloom_ident.so"; }
+built_library() { echo "$BUILT/bloom_ident.so"; }
 
 # Paths of this machine would make each build another one: what the compiler writes of them is the same everywhere.
 remap=("$ROOT=/usr/src/bloom_ident" "$("$RUSTC" --print sysroot)/lib/rustlib/src/rust=/rustc/$("$RUSTC" -vV | sed -n 's/^commit-hash: //p')")
@@ -42,25 +42,25 @@ say "building the library for PostgreSQL $MAJOR on $ARCH, by $("$RUSTC" --versio
     export "CFLAGS_${RUST_TARGET//-/_}=-ffile-prefix-map=$ROOT=/usr/src/bloom_ident"
     export RUSTFMT=true
     pg_cargo build --locked -p bloom_ident --profile "$PROFILE" --target "$RUST_TARGET"
-    cp "$CARGO_TARGET_DIR/$RUST_TARGET/$PROFILE/libbloom_ident.so" "$WORK/unstripped.so"
+    cp "$CARGO_TARGET_DIR/$RUST_TARGET/$PROFILE/libbloom_ident.so" "$BUILT/unstripped.so"
 )
 
 # As dh_strip does it.
-build_id=$("$(tool readelf)" -n "$WORK/unstripped.so" | sed -n 's/.*Build ID: //p')
+build_id=$("$(tool readelf)" -n "$BUILT/unstripped.so" | sed -n 's/.*Build ID: //p')
 [[ -n $build_id ]] || die 'the library has no build id, by which debuggers find its symbols'
-debug=$WORK/debug/usr/lib/debug/.build-id/${build_id:0:2}
-rm -rf "$WORK/debug" "$STAGE"
+debug=$BUILT/debug/usr/lib/debug/.build-id/${build_id:0:2}
+rm -rf "$BUILT/debug" "$STAGE"
 mkdir -p "$debug"
-"$(tool objcopy)" --only-keep-debug "$WORK/unstripped.so" "$debug/${build_id:2}.debug"
+"$(tool objcopy)" --only-keep-debug "$BUILT/unstripped.so" "$debug/${build_id:2}.debug"
 chmod 644 "$debug/${build_id:2}.debug"
-"$(tool strip)" --remove-section=.comment --remove-section=.note --strip-unneeded -o "$WORK/bloom_ident.so" "$WORK/unstripped.so"
-echo "$build_id" >"$WORK/build-id"
+"$(tool strip)" --remove-section=.comment --remove-section=.note --strip-unneeded -o "$BUILT/bloom_ident.so" "$BUILT/unstripped.so"
+echo "$build_id" >"$BUILT/build-id"
 # Nothing that was built so is released: check.sh looks for it.
 [[ $PROFILE == release ]] || touch "$PACKAGES/QUICK"
-rm "$WORK/unstripped.so"
+rm "$BUILT/unstripped.so"
 
 place_extension "$STAGE"
 # A library is nothing to be executed, and Debian wants it so.
 chmod 644 "$STAGE$("$PG_CONFIG" --pkglibdir)/bloom_ident.so"
 "$here/glibc.sh" "$MAJOR" "$ARCH"
-say "built $WORK/bloom_ident.so ($(stat -c %s "$WORK/bloom_ident.so") bytes) for $ARCH"
+say "built $BUILT/bloom_ident.so ($(stat -c %s "$BUILT/bloom_ident.so") bytes) for $ARCH"

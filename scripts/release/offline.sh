@@ -11,8 +11,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/chroots.sh"
 
 for_target 15 "$(dpkg --print-architecture)"
 chroot_new bookworm
-in_chroot sh -c 'apt-get -q update && apt-get -q install -y --no-install-recommends gcc libc6-dev make libclang-dev postgresql-15 postgresql-server-dev-15' >"$WORK/apt.log" 2>&1 ||
-    die "what a build takes cannot be installed: $(tail -n 5 "$WORK/apt.log")"
+in_chroot sh -c 'apt-get -q update && apt-get -q install -y --no-install-recommends gcc libc6-dev make libclang-dev postgresql-15 postgresql-server-dev-15' >"$BUILT/apt.log" 2>&1 ||
+    die "what a build takes cannot be installed: $(tail -n 5 "$BUILT/apt.log")"
 rm -rf "$CHROOT"/etc/apt/sources.list* "$CHROOT"/var/lib/apt/lists
 printf '#!/bin/sh\necho "apt-get was called: $*" >&2\nexit 1\n' >"$CHROOT/usr/bin/apt-get"
 
@@ -32,9 +32,9 @@ in_chroot bash -euc '
     pg_ctlcluster 15 main start -o "-c listen_addresses="
     cd /tmp
     runuser -u postgres -- psql -XAtq -v ON_ERROR_STOP=1 -c "CREATE EXTENSION bloom_ident" -c "SELECT extversion FROM pg_extension WHERE extname = \$\$bloom_ident\$\$"
-    pg_ctlcluster 15 main stop' >"$WORK/offline.log" 2>&1 || {
-    tail -n 20 "$WORK/offline.log" >&2
+    pg_ctlcluster 15 main stop' >"$BUILT/offline.log" 2>&1 || {
+    tail -n 20 "$BUILT/offline.log" >&2
     die 'without apt and network the source cannot be built and installed (see above)'
 }
-grep -qx "$VERSION" "$WORK/offline.log" || die "not the version that was installed: $(tail -n 5 "$WORK/offline.log")"
+grep -qx "$VERSION" "$BUILT/offline.log" || die "not the version that was installed: $(tail -n 5 "$BUILT/offline.log")"
 say 'make install and cargo build need neither apt nor a network where all is there'

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by the scripts beside it: what is released, for which servers and processors, and where its parts are left.
 #
-#   for_target MAJOR ARCH   sets MAJOR, ARCH (as Debian says it), TRIPLE (as gcc and Debian's directories do), RUST_TARGET, WORK and STAGE
+#   for_target MAJOR ARCH   sets MAJOR, ARCH (as Debian says it), TRIPLE (as gcc and Debian's directories do), RUST_TARGET, BUILT and STAGE
 #   VERSION                 that of bloom_ident.control
 #   PACKAGES                the directory that all packages go to
 #   SOURCE_DATE_EPOCH       the time that everything in a package has: that of the commit
@@ -46,11 +46,11 @@ for_target() {
         *) die "'$ARCH' is no processor that packages are made for: amd64 or arm64" ;;
     esac
     RUST_TARGET=${TRIPLE/-linux/-unknown-linux}
-    WORK=$RELEASE/pg$MAJOR-$ARCH
+    BUILT=$RELEASE/pg$MAJOR-$ARCH
     # What is installed, below a root of its own.
-    STAGE=$WORK/stage
-    mkdir -p "$WORK" "$PACKAGES"
-    export MAJOR ARCH TRIPLE RUST_TARGET WORK STAGE
+    STAGE=$BUILT/stage
+    mkdir -p "$BUILT" "$PACKAGES"
+    export MAJOR ARCH TRIPLE RUST_TARGET BUILT STAGE
 }
 
 # tool NAME: that one of the binutils that reads this target's files.

@@ -5,16 +5,16 @@
 source "$(dirname "${BASH_SOURCE[0]}")/release.sh"
 
 for_target "$@"
-[[ -e $WORK/bloom_ident.so ]] || die "nothing is built for PostgreSQL $MAJOR on $ARCH: scripts/release/library.sh $MAJOR $ARCH"
+[[ -e $BUILT/bloom_ident.so ]] || die "nothing is built for PostgreSQL $MAJOR on $ARCH: scripts/release/library.sh $MAJOR $ARCH"
 # rpm brings what finds the libraries that a library asks for.
 need_packages rpm
 cargo_tool cargo-generate-rpm 0.21.1
 
-sed "s|@MAJOR@|$MAJOR|g; s|@VERSION@|$VERSION|g; s|@STAGE@|$STAGE|g; s|@ROOT@|$ROOT|g" "$ROOT/packaging/rpm.toml" >"$WORK/rpm.toml"
+sed "s|@MAJOR@|$MAJOR|g; s|@VERSION@|$VERSION|g; s|@STAGE@|$STAGE|g; s|@ROOT@|$ROOT|g" "$ROOT/packaging/rpm.toml" >"$BUILT/rpm.toml"
 file=$PACKAGES/bloom-ident-v$VERSION-pg$MAJOR-$ARCH-linux-gnu.rpm
 (
     cd "$ROOT"
-    "$TOOLS/bin/cargo-generate-rpm" generate-rpm --metadata-overwrite "$WORK/rpm.toml" --arch "${TRIPLE%%-*}" --auto-req find-requires \
+    "$TOOLS/bin/cargo-generate-rpm" generate-rpm --metadata-overwrite "$BUILT/rpm.toml" --arch "${TRIPLE%%-*}" --auto-req find-requires \
         --payload-compress gzip --source-date "$SOURCE_DATE_EPOCH" --output "$file"
 )
 say "made $file"

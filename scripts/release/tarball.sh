@@ -6,10 +6,10 @@
 source "$(dirname "${BASH_SOURCE[0]}")/release.sh"
 
 for_target "$@"
-[[ -e $WORK/bloom_ident.so ]] || die "nothing is built for PostgreSQL $MAJOR on $ARCH: scripts/release/library.sh $MAJOR $ARCH"
+[[ -e $BUILT/bloom_ident.so ]] || die "nothing is built for PostgreSQL $MAJOR on $ARCH: scripts/release/library.sh $MAJOR $ARCH"
 name=bloom-ident-v$VERSION-pg$MAJOR-$ARCH-linux-gnu
-tree=$WORK/tar/$name
-rm -rf "$WORK/tar"
+tree=$BUILT/tar/$name
+rm -rf "$BUILT/tar"
 mkdir -p "$tree"/{lib,share}
 cp "$STAGE/usr/lib/postgresql/$MAJOR/lib/bloom_ident.so" "$tree/lib/"
 cp -r "$STAGE/usr/share/postgresql/$MAJOR/extension" "$tree/share/"
@@ -17,6 +17,6 @@ cp "$ROOT"/{LICENSE,THIRD-PARTY.txt,CHANGELOG.md} "$ROOT/docs/data/register.csv"
 cp "$ROOT/packaging/README.tarball" "$tree/README"
 find "$tree" -type f -exec chmod 644 {} +
 # Sorted, of nobody's, and as old as the commit.
-tar -C "$WORK/tar" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --format=gnu -cf - "$name" | gzip -9n >"$PACKAGES/$name.tar.gz"
-rm -rf "$WORK/tar"
+tar -C "$BUILT/tar" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --format=gnu -cf - "$name" | gzip -9n >"$PACKAGES/$name.tar.gz"
+rm -rf "$BUILT/tar"
 say "made $PACKAGES/$name.tar.gz"

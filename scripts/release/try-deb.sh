@@ -23,8 +23,8 @@ lintian_errors() {
 # install_in FILE: as a stranger does it.
 install_in() {
     cp "$1" "$CHROOT/tmp/"
-    in_chroot apt-get -q install -y "/tmp/$(basename "$1")" >"$WORK/apt.log" 2>&1 || {
-        tail -n 20 "$WORK/apt.log" >&2
+    in_chroot apt-get -q install -y "/tmp/$(basename "$1")" >"$BUILT/apt.log" 2>&1 || {
+        tail -n 20 "$BUILT/apt.log" >&2
         die "apt cannot install $1 (see above)"
     }
 }
@@ -48,8 +48,8 @@ suite=$(chroot_suite "$MAJOR")
 chroot_new "$suite"
 if ((MAJOR == 16)); then
     "$here/wheel-deb.sh" "$CHROOT/tmp/postgresql-16.deb"
-    in_chroot sh -c 'apt-get -q update && apt-get -q install -y /tmp/postgresql-16.deb' >"$WORK/apt.log" 2>&1 || {
-        tail -n 20 "$WORK/apt.log" >&2
+    in_chroot sh -c 'apt-get -q update && apt-get -q install -y /tmp/postgresql-16.deb' >"$BUILT/apt.log" 2>&1 || {
+        tail -n 20 "$BUILT/apt.log" >&2
         die 'PostgreSQL 16 cannot be installed (see above)'
     }
 fi
@@ -62,17 +62,17 @@ grep -q bloom_model_fit "$CHROOT/tmp/readme.sql" || die 'README.md has no statem
 mkdir -p "$RELEASE/older"
 before=$(find "$RELEASE/older" -name "bloom-ident-v*-pg$MAJOR-$ARCH-linux-gnu.deb" ! -name "$file" | sort -V | tail -n 1)
 began=${EPOCHREALTIME/./}
-in_chroot apt-get -q update >"$WORK/apt.log" 2>&1
+in_chroot apt-get -q update >"$BUILT/apt.log" 2>&1
 listed=${EPOCHREALTIME/./}
 install_in "${before:-$PACKAGES/$file}"
 installed=${EPOCHREALTIME/./}
-fetched=$(grep '^Fetched ' "$WORK/apt.log") || fetched='nothing fetched'
-with_server "run -q -c 'CREATE EXTENSION bloom_ident' && run -f /tmp/readme.sql" >"$WORK/readme.log" 2>&1 || {
-    cat "$WORK/readme.log" >&2
+fetched=$(grep '^Fetched ' "$BUILT/apt.log") || fetched='nothing fetched'
+with_server "run -q -c 'CREATE EXTENSION bloom_ident' && run -f /tmp/readme.sql" >"$BUILT/readme.log" 2>&1 || {
+    cat "$BUILT/readme.log" >&2
     die "the first statements of README.md fail with $package (see above)"
 }
 ended=${EPOCHREALTIME/./}
-grep -q '^ converged | 4000 ' "$WORK/readme.log" || die "not the first result of README.md: $(cat "$WORK/readme.log")"
+grep -q '^ converged | 4000 ' "$BUILT/readme.log" || die "not the first result of README.md: $(cat "$BUILT/readme.log")"
 seconds() { echo "$((($2 - $1) / 1000000)).$((($2 - $1) / 100000 % 10)) s"; }
 say "PostgreSQL $MAJOR, $suite: from the empty system to the first result of README.md in $(seconds "$began" "$ended"): apt's lists $(seconds "$began" "$listed")," \
     "installing PostgreSQL and the package $(seconds "$listed" "$installed") (${fetched,}), starting the server and the statements $(seconds "$installed" "$ended")"
@@ -122,11 +122,11 @@ END
         run -At -c 'ALTER EXTENSION bloom_ident UPDATE' -c \"SELECT 'version ' || extversion FROM pg_extension WHERE extname = 'bloom_ident'\"
         turns 3
         exec 3>&-
-        wait" >"$WORK/update.log" 2>&1 || {
-        cat "$WORK/update.log" >&2
+        wait" >"$BUILT/update.log" 2>&1 || {
+        cat "$BUILT/update.log" >&2
         die "the update from $before fails (see above)"
     }
-    grep -qx "version $VERSION" "$WORK/update.log" || die "after the update: $(cat "$WORK/update.log")"
+    grep -qx "version $VERSION" "$BUILT/update.log" || die "after the update: $(cat "$BUILT/update.log")"
     # What a session says in its turn, without the file and the line of the one that reads a file, in which it may say where an error was.
     turn() { sed -E 's/^psql:[^ ]* //; /^(LOCATION|CONTEXT): /d' "$CHROOT/tmp/$1.log" | grep -E '^(found|equal|guarded|pairs|ERROR)'; }
     one=$(turn old | sed '/^pairs/q')
@@ -138,7 +138,7 @@ else
     say "PostgreSQL $MAJOR, $suite: no package of an older version to update from (scripts/release/older.sh makes one)"
 fi
 
-in_chroot apt-get -q purge -y "$package" >"$WORK/apt.log" 2>&1 || die "cannot be purged: $(tail -n 5 "$WORK/apt.log")"
+in_chroot apt-get -q purge -y "$package" >"$BUILT/apt.log" 2>&1 || die "cannot be purged: $(tail -n 5 "$BUILT/apt.log")"
 left=$(cd "$CHROOT" && find etc usr var/lib opt \( -name '*bloom_ident*' -o -name '*bloom-ident*' \) -print)
 [[ -z $left ]] || die "left behind when purged: $left"
 say "PostgreSQL $MAJOR, $suite: purged, and nothing is left"

@@ -12,8 +12,8 @@ for_target "${1:-18}" "$(dpkg --print-architecture)"
 ((MAJOR >= 18)) || die 'extension_control_path is a setting of PostgreSQL 18'
 name=bloom-ident-v$VERSION-pg$MAJOR-$ARCH-linux-gnu
 chroot_new "$(chroot_suite "$MAJOR")"
-in_chroot sh -c "apt-get -q update && apt-get -q install -y --no-install-recommends postgresql-$MAJOR" >"$WORK/apt.log" 2>&1 ||
-    die "PostgreSQL $MAJOR cannot be installed: $(tail -n 5 "$WORK/apt.log")"
+in_chroot sh -c "apt-get -q update && apt-get -q install -y --no-install-recommends postgresql-$MAJOR" >"$BUILT/apt.log" 2>&1 ||
+    die "PostgreSQL $MAJOR cannot be installed: $(tail -n 5 "$BUILT/apt.log")"
 mkdir -p "$CHROOT/opt"
 tar -C "$CHROOT/opt" -xzf "$PACKAGES/$name.tar.gz"
 answer=$(in_chroot bash -euc "
