@@ -10,7 +10,16 @@ for_target "$@"
 need_packages rpm
 cargo_tool cargo-generate-rpm 0.21.1
 
-sed "s|@MAJOR@|$MAJOR|g; s|@VERSION@|$VERSION|g; s|@STAGE@|$STAGE|g; s|@ROOT@|$ROOT|g" "$ROOT/packaging/rpm.toml" >"$BUILT/rpm.toml"
+# cargo-generate-rpm makes files that are newer than the commit as old as that, and leaves older ones, which those of a working copy may be.
+files=$BUILT/rpm
+rm -rf "$files"
+mkdir -p "$files/docs/data"
+cp -R "$STAGE" "$files/stage"
+cp "$ROOT"/{LICENSE,THIRD-PARTY.txt,CHANGELOG.md} "$files/"
+cp "$ROOT/docs/data/register.csv" "$files/docs/data/"
+same_times "$files"
+
+sed "s|@MAJOR@|$MAJOR|g; s|@VERSION@|$VERSION|g; s|@STAGE@|$files/stage|g; s|@ROOT@|$files|g" "$ROOT/packaging/rpm.toml" >"$BUILT/rpm.toml"
 file=$PACKAGES/bloom-ident-v$VERSION-pg$MAJOR-$ARCH-linux-gnu.rpm
 (
     cd "$ROOT"
