@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Match models: the fit and all pairs of generated people (tests/quality/people.py, seed 1) with eight fields, a fifth of them duplicates; what all processes use for
 # it. BENCH_MODELS says how many records, BENCH_MODELS_WORKERS how many workers may help with the fit, BENCH_MODELS_MEMORY with which maintenance_work_mem. With
-# BENCH_MODELS_CANDIDATES=1 all pairs that are compared are counted, too, which takes more disk than all the rest.
+# BENCH_MODELS_CANDIDATES=N the pairs that are compared are counted, too: those of one record of N, whatever their probability. All of them, N = 1, take more disk than all
+# the rest.
 
 # shellcheck source=scripts/bench-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/bench-env.sh"
@@ -21,12 +22,11 @@ echo "no index, warm, maintenance_work_mem $memory, $(nproc) cores; memory and t
 echo '| records | workers at most | fit, s | CPU s | MB | files, MB | pairs, s | CPU s | MB | files, MB | pairs | of them right | of the duplicates | F1 | load |'
 echo '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|'
 candidates=()
-# keyed: with the entity at the beginning of the key, where candidates are counted. Otherwise the keys stay, since the sample of a fit depends on them.
-keyed() { if [[ ${BENCH_MODELS_CANDIDATES:-0} == 0 ]]; then cat; else sed 's/^\([^,]*\),\([^,]*\)/\2.\1,\2/'; fi; }
+drawn=${BENCH_MODELS_CANDIDATES:-0}
 for rows in ${BENCH_MODELS:-100000 1000000}; do
     sql -c 'DROP TABLE IF EXISTS person' -c "CREATE TABLE person (id text, entity text, ${fields//,/ text, } text)" \
         -c '\copy person FROM PSTDIN (FORMAT csv, HEADER)' -c 'VACUUM ANALYZE person' \
-        -c 'CREATE OR REPLACE VIEW truth AS SELECT id AS key, entity AS cluster FROM person' < <(python3 "$ROOT/tests/quality/people.py" "$rows" 1 | keyed)
+        -c 'CREATE OR REPLACE VIEW truth AS SELECT id AS key, entity AS cluster FROM person' < <(python3 "$ROOT/tests/quality/people.py" "$rows" 1)
     first=
     for workers in ${BENCH_MODELS_WORKERS:-0 2}; do
         sql -c 'DROP TABLE IF EXISTS model, pair'
@@ -40,9 +40,16 @@ for rows in ${BENCH_MODELS:-100000 1000000}; do
         made=$(sql -c 'SELECT model FROM model' -c 'SELECT count(*), sum(hashtextextended(pair::text, 0)) FROM pair')
         [[ $made == "${first:=$made}" ]] || die "$rows records: other pairs with $workers workers"
     done
-    [[ ${BENCH_MODELS_CANDIDATES:-0} == 0 ]] || candidates+=("$rows records: $(sql -F ' ' -c "SET maintenance_work_mem = '$memory'" -c "SELECT count(*), 'candidates, recall',
-        round(count(*) FILTER (WHERE split_part(a, '.', 1) = split_part(b, '.', 1)) / (SELECT sum(n * (n - 1) / 2) FROM (SELECT count(*) AS n FROM person GROUP BY entity) AS e), 4)
-        FROM model, bloom_model_duplicates('person', 'id', model, 0)")")
+    if ((drawn > 0)); then
+        sql -c "SET maintenance_work_mem = '$memory'" -c "CREATE TABLE drawn AS SELECT id AS key FROM person WHERE hashtextextended(id, 0) % $drawn = 0" \
+            -c "CREATE TABLE candidate AS SELECT a, b FROM model, bloom_model_duplicates('person', 'id', model, 0, new => 'drawn')" -c 'ANALYZE drawn, candidate'
+        # A pair of two drawn records stands for half as many.
+        candidates+=("$(sql -c "SELECT format('$rows records: about %s candidates, recall %s, by the %s pairs of %s records',
+                round($drawn / 2.0 * sum((x.key IS NOT NULL)::int + (y.key IS NOT NULL)::int)),
+                round(count(*) FILTER (WHERE p.entity = q.entity) / (SELECT sum(d * (n - d) + d * (d - 1) / 2)
+                    FROM (SELECT count(*) AS n, count(key) AS d FROM person LEFT JOIN drawn ON key = id GROUP BY entity) AS e), 4), count(*), (SELECT count(*) FROM drawn))
+            FROM candidate JOIN person AS p ON p.id = a JOIN person AS q ON q.id = b LEFT JOIN drawn AS x ON x.key = a LEFT JOIN drawn AS y ON y.key = b" -c 'DROP TABLE drawn, candidate')")
+    fi
     sql -c 'DROP VIEW truth'
 done
 for line in "${candidates[@]}"; do echo "$line"; done

@@ -96,6 +96,10 @@ pub fn needs_wal(index: SigfileIndex<'_>) -> bool {
 /// One block of so many is in stock.
 const STOCKED: u32 = 64;
 
+/// The horizon of a list whose blocks were replaced, as long as the log does not say when: no transaction comes after
+/// it. It is on a page after a crash only.
+const UNKNOWN: u64 = u64::MAX;
+
 /// The block of the page of merges, and what writes its content.
 pub type OtherPage<'a> = (u32, &'a dyn Fn(&mut [u64]));
 
@@ -133,7 +137,16 @@ impl<'r> MergeLock<'r> {
     pub fn take_free(&self, most: usize) -> Result<Vec<u32>> {
         let mut taken = Vec::new();
         while taken.len() < most {
-            let meta = meta::read(self.index);
+            let mut meta = meta::read(self.index);
+            if meta.free.iter().any(|list| list.horizon == UNKNOWN) {
+                // All that the log has of it is older than the next transaction of today.
+                meta = meta::change(self.index, |meta| {
+                    let lists = meta.free.iter_mut();
+                    for list in lists.filter(|list| list.horizon == UNKNOWN) {
+                        list.horizon = next_transaction();
+                    }
+                });
+            }
             let Some(at) = meta.free.iter().position(|l| self.is_past(l.horizon)) else {
                 break;
             };
@@ -308,9 +321,7 @@ impl<'r> MergeLock<'r> {
             // time.
             let more = joined.and_then(|_| meta.free.pop());
             meta.free.push(FreeList {
-                // A process that has read the metapage before has a snapshot that is no younger, since nobody can read
-                // it while this is asked.
-                horizon: next_transaction(),
+                horizon: UNKNOWN,
                 first,
                 blocks: retired.len() as u32 + more.map_or(0, |list| list.blocks),
                 entered: meta.entered(),
@@ -328,14 +339,13 @@ impl<'r> MergeLock<'r> {
                 });
             }
         }
-        // A standby may take a snapshot that knows of transactions begun since, and still find the old
-        // metapage: what counts there is the order of the log.
-        let later = next_transaction();
-        if let Some(last) = meta.free.last_mut() {
-            if !retired.is_empty() && last.horizon != later {
-                last.horizon = later;
-                meta::store(&meta, &mut metapage);
-            }
+        // A process that has read the metapage before has a snapshot that is no younger, since nobody can read it while
+        // this is asked. A standby may take a snapshot that knows of transactions begun since, and still find the old
+        // metapage: what counts there is the order of the log. So it is asked after the change was logged, and a crash
+        // in between leaves a list that nobody takes blocks of.
+        if let Some(last) = meta.free.last_mut().filter(|_| !retired.is_empty()) {
+            last.horizon = next_transaction();
+            meta::store(&meta, &mut metapage);
         }
         Ok(())
     }
