@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A crash between two records of the write-ahead log. The list of a merge's pages goes on on another page, and the merge has not been told of it: it goes on. Pages were replaced, and from when on they can be used again has not been written: they are used again.
+# A crash between two records of the write-ahead log. The list of a merge's pages goes on on another page, and the merge has not been told of it: it goes on. Pages were replaced, and from when on they can be used again has not been written: that is made good.
 
 # shellcheck source=scripts/test-env.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../scripts/test-env.sh"
