@@ -9,6 +9,9 @@ use crate::memory::within;
 /// Bytes that are read or written between two looks for interrupts.
 const AT_ONCE: usize = 1 << 16;
 
+/// MAX_PHYSICAL_FILESIZE of the server's buffile.c: bytes of each of the files of which a large one is made.
+const SEGMENT: u64 = 1 << 30;
+
 /// Values that are written to files as they are in memory, in the byte order of the machine.
 ///
 /// # Safety
@@ -88,10 +91,12 @@ impl TemporaryFile {
         self.len += bytes.len() as u64;
     }
 
-    /// The next [`TemporaryFile::read`] begins at this byte.
+    /// The next [`TemporaryFile::read`] begins at this byte. What the buffer has is not read again.
     pub fn seek(&mut self, at: u64) {
+        // Counted from the beginning of all, a place behind the first segment is never found in the buffer.
+        let (segment, offset) = ((at / SEGMENT) as i32, (at % SEGMENT) as pg_sys::off_t);
         // SAFETY: the file is open; 0 is SEEK_SET.
-        if unsafe { pg_sys::BufFileSeek(self.file, 0, at as pg_sys::off_t, 0) } != 0 {
+        if unsafe { pg_sys::BufFileSeek(self.file, segment, offset, 0) } != 0 {
             internal!("could not seek in a temporary file to byte {at}");
         }
     }
