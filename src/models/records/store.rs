@@ -16,7 +16,7 @@ pub struct RowStore {
     most: usize,
     /// Set when all rows are there, before any pair is looked at.
     numbers: PairNumbers,
-    /// The chunks in memory, where the rows are in a file.
+    /// The chunks in memory of the pairs' first and second records, where the rows are in a file.
     chunks: [LoadedRows; 2],
     /// Pairs are so few that the second row of each is read from the file by itself, and not with its chunk.
     few: bool,
@@ -24,37 +24,65 @@ pub struct RowStore {
 }
 
 /// How pairs of records are numbered, which depends on what is in memory.
+///
+/// The first records' chunks are large, since all rows behind are read for each of them, and the second records' chunks
+/// take what is left of the memory.
 #[derive(Clone, Copy, Default)]
 pub struct PairNumbers {
-    /// Bits of a record's number, and of its number within a chunk.
+    /// Bits of a record's number.
     bits: u32,
-    chunk_bits: u32,
+    /// Records of a first chunk, a multiple of those of a second one; bits of a record's number within it.
+    first: u32,
+    first_bits: u32,
+    /// Bits of a record's number within a second chunk.
+    second_bits: u32,
 }
 
 impl PairNumbers {
+    /// For so many records, when rows of `room` of them fit into memory.
+    fn new(records: u32, room: usize) -> PairNumbers {
+        /// A second chunk has up to such a share of the room.
+        const SHARE: u32 = 8;
+        let bits = bits_of(records);
+        let room = u32::try_from(room).unwrap_or(u32::MAX);
+        let second_bits = (room / SHARE).max(1).ilog2().min(bits);
+        let second = 1 << second_bits;
+        let chunks = (room / second).saturating_sub(1).max(1);
+        let first = chunks.saturating_mul(second).min(1 << bits);
+        PairNumbers {
+            bits,
+            first,
+            first_bits: bits_of(first),
+            second_bits,
+        }
+    }
+
     /// A number for a pair: pairs whose rows are in the same chunks follow each other in its order. It has twice the
-    /// bits of a record's number.
+    /// bits of a record's number, and one more.
     #[inline]
     pub fn number(self, a: u32, b: u32) -> u64 {
-        let (low, high) = (self.chunk_bits, self.bits - self.chunk_bits);
-        let (a, b, mask) = (u64::from(a), u64::from(b), (1u64 << low) - 1);
-        ((a >> low << high | b >> low) << low | a & mask) << low | b & mask
+        let [chunk, within] = [a / self.first, a % self.first].map(u64::from);
+        let (low, b) = (self.second_bits, u64::from(b));
+        let chunks = chunk << (self.bits - low) | b >> low;
+        (chunks << self.first_bits | within) << low | b & ((1 << low) - 1)
     }
 
     /// The records of a pair by its number.
     #[inline]
     pub fn pair(self, number: u64) -> (u32, u32) {
-        let (low, high) = (self.chunk_bits, self.bits - self.chunk_bits);
-        let (chunks, within) = (number >> (2 * low), number & ((1 << (2 * low)) - 1));
-        let a = chunks >> high << low | within >> low;
-        let b = (chunks & ((1 << high) - 1)) << low | within & ((1 << low) - 1);
-        (a as u32, b as u32)
+        let low = self.second_bits;
+        let cut = |number: u64, bits: u32| (number >> bits, (number & ((1 << bits) - 1)) as u32);
+        let (number, b) = cut(number, low);
+        let (chunks, a) = cut(number, self.first_bits);
+        let (first, second) = cut(chunks, self.bits - low);
+        (first as u32 * self.first + a, second << low | b)
     }
 }
 
 #[derive(Default)]
 struct LoadedRows {
-    number: Option<u32>,
+    /// The number of the first of them.
+    first: Option<u32>,
     rows: Vec<u64>,
 }
 
@@ -122,35 +150,33 @@ impl RowStore {
 
     /// The rows are complete.
     pub fn finish(mut self) -> RowStore {
-        let bits = bits_of(self.records);
-        let chunk_bits = match self.rows.in_memory() {
-            Some(_) => bits,
-            // two chunks fit into memory
-            None => (self.most / self.stride() / 2).max(1).ilog2().min(bits),
+        let room = match self.rows.in_memory() {
+            Some(_) => usize::MAX,
+            None => self.most / self.stride(),
         };
-        self.numbers = PairNumbers { bits, chunk_bits };
+        self.numbers = PairNumbers::new(self.records, room);
         self
     }
 
-    /// Gives every two chunks of rows, or a chunk with itself, to `each`, the lesser one first.
+    /// Gives every two chunks of rows to `each` in which there are pairs, the lesser record in the first one.
     pub fn each_two_chunks(
         &mut self,
         mut each: impl FnMut(&RowLayout, ChunkRows<'_>, ChunkRows<'_>),
     ) {
-        let (stride, bits) = (self.stride(), self.numbers.chunk_bits);
+        let stride = self.stride();
         if let Some(rows) = self.rows.in_memory() {
             let all = ChunkRows::new(0, rows, stride);
             return each(&self.layout, all, all);
         }
-        let chunks = u64::from(self.records).div_ceil(1 << bits) as u32;
-        for a in 0..chunks {
-            self.load(0, a);
-            for b in a..chunks {
-                self.load(1, b);
-                let of = |side: usize, number: u32| {
-                    ChunkRows::new(number << bits, &self.chunks[side].rows, stride)
+        let (first, second) = (self.numbers.first, 1 << self.numbers.second_bits);
+        for a in (0..self.records).step_by(first as usize) {
+            self.load(0, a, first);
+            for b in (a..self.records).step_by(second) {
+                self.load(1, b, second as u32);
+                let of = |first: u32, side: usize| {
+                    ChunkRows::new(first, &self.chunks[side].rows, stride)
                 };
-                each(&self.layout, of(0, a), of(1, b));
+                each(&self.layout, of(a, 0), of(b, 1));
             }
         }
     }
@@ -207,10 +233,10 @@ impl RowStore {
         self.numbers
     }
 
-    /// About so many pairs are compared next. Every two chunks together are more than all rows, by as many times as
-    /// there are chunks; a row takes a block of the file.
+    /// About so many pairs are compared next. Every two chunks together are more than all rows, by half as many times
+    /// as there are first chunks; a row takes a block of the file.
     pub fn expect(&mut self, pairs: u64) {
-        let chunks = u64::from(self.records >> self.numbers.chunk_bits) + 1;
+        let chunks = u64::from(self.records / self.numbers.first) + 1;
         let bytes = (self.stride() * size_of::<u64>()) as u64;
         let of_chunks = (u64::from(self.records) * bytes).saturating_mul(chunks) / 2;
         self.few = chunks > 1 && pairs * u64::from(BLCKSZ) < of_chunks;
@@ -235,43 +261,44 @@ impl RowStore {
         look: impl FnOnce(&RowLayout, [u32; 2], [&[u64]; 2]) -> T,
     ) -> T {
         let (a, b) = self.numbers.pair(number);
-        let (stride, chunk_bits) = (self.stride(), self.numbers.chunk_bits);
+        let stride = self.stride();
+        let (first, second) = (self.numbers.first, 1 << self.numbers.second_bits);
+        let within = [a % first, b % second];
         if self.rows.in_memory().is_none() {
-            self.load(0, a >> chunk_bits);
+            self.load(0, a - within[0], first);
             if self.few {
                 let first = stride as u64 * u64::from(b);
                 self.rows.read(first..first + stride as u64, &mut self.row);
             } else {
-                self.load(1, b >> chunk_bits);
+                self.load(1, b - within[1], second);
             }
         }
         let row = |number: u32| stride * number as usize..stride * (number as usize + 1);
-        let within = |record: u32| record & ((1 << chunk_bits) - 1);
         let (x, y) = match self.rows.in_memory() {
             Some(rows) => (&rows[row(a)], &rows[row(b)]),
             None => {
                 let [first, second] = [0, 1].map(|side| &self.chunks[side].rows[..]);
-                let x = &first[row(within(a))];
+                let x = &first[row(within[0])];
                 match self.few {
                     true => (x, &self.row[..]),
-                    false => (x, &second[row(within(b))]),
+                    false => (x, &second[row(within[1])]),
                 }
             }
         };
         look(&self.layout, [a, b], [x, y])
     }
 
-    fn load(&mut self, side: usize, number: u32) {
-        if self.chunks[side].number == Some(number) {
+    /// Has a chunk in memory: `records` rows from `first` on, or those that there are.
+    fn load(&mut self, side: usize, first: u32, records: u32) {
+        if self.chunks[side].first == Some(first) {
             return;
         }
-        let (stride, bits) = (self.stride() as u64, self.numbers.chunk_bits);
-        let first = u64::from(number) << bits;
-        let end = u64::from(self.records).min(first + (1 << bits));
+        let stride = self.stride() as u64;
+        let end = u64::from(self.records).min(u64::from(first) + u64::from(records));
         let chunk = &mut self.chunks[side];
         self.rows
-            .read(stride * first..stride * end, &mut chunk.rows);
-        chunk.number = Some(number);
+            .read(stride * u64::from(first)..stride * end, &mut chunk.rows);
+        chunk.first = Some(first);
     }
 }
 
