@@ -12,6 +12,7 @@ use crate::pairs::records::{RecordColumn, Records};
 use crate::pairs::unique::{repeated, Successive};
 use pg::budget::{push, Budget};
 use pg::catalog::{self, is_of_server};
+use pg::check_for_interrupts;
 use pg::error::{raise, sql_error};
 use pg::file::ByteStrings;
 use pg::progress::{self, phases, Progress};
@@ -310,13 +311,21 @@ impl RecordTexts {
     }
 
     /// Gives the fields of every record to `each`, in order. A missing value is empty.
-    pub fn each(&mut self, mut each: impl FnMut(u32, &[String])) {
+    pub fn each(&mut self, each: impl FnMut(u32, &[String])) {
+        self.each_of(|_| true, each);
+    }
+
+    /// The same of those that `has` says.
+    pub fn each_of(&mut self, has: impl Fn(u32) -> bool, mut each: impl FnMut(u32, &[String])) {
         let mut fields = vec![String::new(); self.fields];
         progress::phase(phases::PREPARING, Some(self.records.into()));
         for record in 0..self.records {
+            check_for_interrupts();
             progress::step();
-            self.get(record, &mut fields);
-            each(record, &fields);
+            if has(record) {
+                self.get(record, &mut fields);
+                each(record, &fields);
+            }
         }
     }
 

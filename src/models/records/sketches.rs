@@ -6,7 +6,6 @@ use linkage::model::values::FieldLayout;
 
 use super::identities::Blocks;
 use super::read::RecordTexts;
-use pg::check_for_interrupts;
 use pg::error::OrRaise;
 use pg::file::SpillVec;
 
@@ -16,12 +15,21 @@ const BLOCK: usize = 4096;
 /// Words of a sketch.
 const WORDS: usize = PARTS / 4;
 
-/// A sketch for each record and for each of some fields.
-#[derive(Default)]
+/// Sketches of some records, or of all, for each of some fields.
 pub struct Sketches {
-    /// Fields, with the words of their sketches.
+    /// The numbers of the records.
+    records: SpillVec<[u32; 1]>,
+    /// Fields, with the words of their sketches, in the same order.
     columns: Vec<(usize, SpillVec<u64>)>,
-    records: u32,
+}
+
+impl Default for Sketches {
+    fn default() -> Sketches {
+        Sketches {
+            records: SpillVec::new(BLOCK * size_of::<u32>()),
+            columns: Vec::new(),
+        }
+    }
 }
 
 impl Sketches {
@@ -34,61 +42,50 @@ impl Sketches {
         fields: impl IntoIterator<Item = (usize, usize, &'l FieldLayout)>,
         has: impl Fn(u32) -> bool,
     ) -> Sketches {
-        let mut columns = Vec::new();
+        let mut read = Sketches::default();
         let mut sources = Vec::new();
         for (field, text, layout) in fields {
-            columns.push((field, SpillVec::new(WORDS * BLOCK * size_of::<u64>())));
+            let column = SpillVec::new(WORDS * BLOCK * size_of::<u64>());
+            read.columns.push((field, column));
             sources.push((text, layout));
         }
-        if !columns.is_empty() {
-            texts.each(|record, values| {
-                check_for_interrupts();
-                let has = has(record);
-                for ((_, column), &(text, layout)) in columns.iter_mut().zip(&sources) {
-                    column.extend(&match has {
-                        true => layout.sketch(&values[text]).or_raise(),
-                        false => Sketch::default(),
-                    });
+        if !sources.is_empty() {
+            texts.each_of(has, |record, values| {
+                read.records.push([record]);
+                for ((_, column), &(text, layout)) in read.columns.iter_mut().zip(&sources) {
+                    column.extend(&layout.sketch(&values[text]).or_raise());
                 }
             });
         }
-        Sketches {
-            columns,
-            records: texts.records,
-        }
+        read
     }
 
     /// The records in blocks of those that have a key in common, that of this `number`. Records that lack a value are left
     /// out.
     ///
-    /// Sorting takes `memory` bytes.
-    pub fn blocks(&mut self, keys: &SimilarKeys, number: usize, memory: usize) -> Blocks {
-        let records = self.records;
+    /// `all`: how many records there are. Sorting takes `memory` bytes.
+    pub fn blocks(&mut self, keys: &SimilarKeys, number: usize, all: u32, memory: usize) -> Blocks {
         let mut columns: Vec<&mut SpillVec<u64>> = (self.columns.iter_mut())
             .filter(|(field, _)| keys.fields.contains(field))
             .map(|(_, column)| column)
             .collect();
-        Blocks::sort(records, memory, |each| {
+        Blocks::sort(all, memory, |each| {
             let mut blocks = vec![Vec::new(); columns.len()];
             let mut sketches = vec![Sketch::default(); columns.len()];
-            let mut begin = 0;
-            while begin < records {
-                check_for_interrupts();
-                let some = (records - begin).min(BLOCK as u32);
-                let range = WORDS as u64 * u64::from(begin)..WORDS as u64 * u64::from(begin + some);
+            self.records.each(BLOCK, |first, records| {
+                let words = WORDS as u64 * first..WORDS as u64 * (first + records.len() as u64);
                 for (block, column) in blocks.iter_mut().zip(&mut columns) {
-                    column.read(range.clone(), block);
+                    column.read(words.clone(), block);
                 }
-                for i in 0..some {
+                for (i, &[record]) in records.iter().enumerate() {
                     for (sketch, block) in sketches.iter_mut().zip(&blocks) {
-                        sketch.copy_from_slice(&block[WORDS * i as usize..][..WORDS]);
+                        sketch.copy_from_slice(&block[WORDS * i..][..WORDS]);
                     }
                     if let Some(key) = keys.key(&sketches, number) {
-                        each(begin + i, key);
+                        each(record, key);
                     }
                 }
-                begin += some;
-            }
+            });
         })
     }
 }

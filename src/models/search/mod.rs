@@ -43,9 +43,10 @@ impl PreparedRecords {
             }
             Some(SearchKeys::Similar(keys)) => {
                 progress::phase(phases::SEARCHING_SIMILAR, Some(SimilarKeys::MOST as u64));
+                let all = self.texts.records;
                 for number in 0..SimilarKeys::MOST {
                     progress::done(number as u64);
-                    let blocks = self.sketches.blocks(&keys, number, memory);
+                    let blocks = self.sketches.blocks(&keys, number, all, memory);
                     pairs_of_blocks(blocks, most, wanted, &mut found, &mut each);
                 }
             }
