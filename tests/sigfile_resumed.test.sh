@@ -81,4 +81,7 @@ for ((i = 0; i < 20; i++)); do
 done
 [[ $(unknown) == 0 ]] || die 'a list is left without a horizon'
 [[ $(sql -c "SELECT bloom_sigfile_check('by_sig')") == $((rows + 40000)) ]] || die 'the check does not see all rows after their pages were used again'
-say "$lists lists without a horizon have one; the file had $((blocks / 8192)) blocks and has $(($(stat -c %s "$file") / 8192))"
+# While an old snapshot keeps the blocks of the lists, these rows take 260 others.
+grown=$((($(stat -c %s "$file") - blocks) / 8192))
+((grown < 150)) || die "the file has $grown more blocks: those of the lists were not used again"
+say "$lists lists without a horizon have one; the file had $((blocks / 8192)) blocks and has $grown more"
