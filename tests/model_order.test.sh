@@ -88,6 +88,14 @@ sql -c 'CREATE TABLE parted (LIKE small) PARTITION BY HASH (id)' -c 'CREATE TABL
 same 'partitions' "$expected" 'SET enable_partitionwise_join = on' "SELECT digest('parted')"
 same 'other settings' "$expected" "SET DateStyle = 'SQL, DMY'; SET TimeZone = 'Asia/Tokyo'; SET work_mem = '64kB'" "SELECT digest('small')"
 
+# What is said of pairs comes in the order of the records, not in that of the files.
+sql -c "CREATE TABLE label AS SELECT 'a' || i AS a, 'b' || i AS b, true AS same FROM generate_series(5, 1500, 5) AS i
+        UNION ALL SELECT 'a' || i, 'a' || 3001 - i, false FROM generate_series(1, 1500, 7) AS i"
+query="SELECT md5(bloom_model_fit('small', 'id', labels => 'label')::text)"
+expected=$(sql -c "$query")
+[[ $expected != "$(sql -c "SELECT md5(bloom_model_fit('small', 'id')::text)")" ]] || die 'labels change nothing'
+same 'labels, 1MB' "$expected" "SET maintenance_work_mem = '1MB'" "$query"
+
 searches=$(sql -c "SELECT count(*) FROM jsonb_array_elements(bloom_model_fit('sparse', 'id') -> 'searches') AS search WHERE search ? 'similar'")
 ((searches > 0)) || die 'sparse: no search for similar values'
 

@@ -99,10 +99,16 @@ pub fn fit(records: &mut FitRecords, left_out: Vec<LeftOut>, memory: usize) -> (
         (patterns, weight)
     };
     records.prepared.store.expect(labels.len() as u64);
-    let labels: Vec<_> = labels
+    let compared = labels
         .iter()
-        .map(|&(pair, same)| (records.prepared.store.compare(pair).pattern, same))
-        .collect();
+        .map(|&(pair, same)| (records.prepared.store.compare(pair), same));
+    let mut compared: Vec<_> = compared.collect();
+    // Numbers of pairs depend on the memory, and so would sums that are made in their order.
+    compared.sort_unstable_by_key(|(pair, _)| (pair.a, pair.b));
+    let labels = compared
+        .into_iter()
+        .map(|(pair, same)| (pair.pattern, same));
+    let labels: Vec<_> = labels.collect();
     let sets = {
         let of = |is: fn(&FieldModel) -> f64| model.fields.iter().map(is).collect::<Vec<f64>>();
         let personal: Vec<usize> = (0..model.fields.len())
