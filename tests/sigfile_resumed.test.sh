@@ -58,8 +58,6 @@ sql -c 'INSERT INTO person SELECT i, bloom_signature(md5(i::text)) FROM generate
 say "a merge with $listed blocks on its list went on"
 
 # Free lists are at word 200 of the metapage, 16 bytes each, and begin with their horizon. unknown: how many have none.
-lists=$(number 0 36)
-((lists > 0)) || die 'there is no free list'
 unknown() {
     local i n=0
     sql -c CHECKPOINT
@@ -68,12 +66,20 @@ unknown() {
     done
     echo "$n"
 }
-cluster_stop resumed
-for ((i = 0; i < lists; i++)); do
-    printf '\xff\xff\xff\xff\xff\xff\xff\xff' | dd of="$file" bs=1 seek=$((40 + 1600 + 16 * i)) conv=notrunc status=none
-done
-cluster_start resumed
-[[ $(unknown) == "$lists" ]] || die 'the horizons were not overwritten'
+# overwrite: all of them.
+overwrite() {
+    local i
+    sql -c CHECKPOINT
+    lists=$(number 0 36)
+    ((lists > 0)) || die 'there is no free list'
+    cluster_stop resumed
+    for ((i = 0; i < lists; i++)); do
+        printf '\xff\xff\xff\xff\xff\xff\xff\xff' | dd of="$file" bs=1 seek=$((40 + 1600 + 16 * i)) conv=notrunc status=none
+    done
+    cluster_start resumed
+    [[ $(unknown) == "$lists" ]] || die 'the horizons were not overwritten'
+}
+overwrite
 blocks=$(stat -c %s "$file")
 # By transactions of their own, so that what the lists have is past their horizon when the next one comes.
 for ((i = 0; i < 20; i++)); do
@@ -85,3 +91,12 @@ done
 grown=$((($(stat -c %s "$file") - blocks) / 8192))
 ((grown < 150)) || die "the file has $grown more blocks: those of the lists were not used again"
 say "$lists lists without a horizon have one; the file had $((blocks / 8192)) blocks and has $grown more"
+
+# VACUUM does not wait until blocks are needed: by the first one there are enough in stock.
+sql -c 'VACUUM person' -c 'DELETE FROM person WHERE id % 4 = 0' -c 'VACUUM person'
+rows=$(sql -c 'SELECT count(*) FROM person')
+overwrite
+sql -c 'VACUUM person'
+[[ $(unknown) == 0 ]] || die 'VACUUM leaves lists without a horizon'
+[[ $(sql -c "SELECT bloom_sigfile_check('by_sig')") == "$rows" ]] || die 'the check does not see all rows after VACUUM'
+say "$lists lists have a horizon after VACUUM"

@@ -115,7 +115,7 @@ impl Compaction<'_> {
     /// Errors: a damaged page; out of memory.
     fn give_up_dead(&self) -> Result<()> {
         let lock = self.lock();
-        let meta = meta::read(self.index);
+        let meta = lock.settled();
         for merge in lock.merges(&meta)? {
             let live = meta.live_rows(&merge.segments);
             let of_tail = u64::from(merge.tail) * meta.geometry(merge.part).capacity as u64;

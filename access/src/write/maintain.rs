@@ -69,7 +69,7 @@ pub fn tail_rows(meta: &Meta, part: Part) -> u64 {
 /// Errors: damage that leaves nothing to do; out of memory; no space left.
 pub fn maintain(lock: &MergeLock<'_>, part: Part, on_page: u64, bulk: bool) -> Result<()> {
     let held = HeldInterrupts::new();
-    let meta = meta::read(lock.index);
+    let meta = lock.settled();
     lock.fill_stock(&meta)?;
     let entered = meta.entered() + on_page;
     let mut merges = lock.merges(&meta)?;

@@ -97,7 +97,7 @@ pub fn needs_wal(index: SigfileIndex<'_>) -> bool {
 const STOCKED: u32 = 64;
 
 /// The horizon of a list whose blocks were replaced, as long as the log does not say when: no transaction comes after
-/// it. It is on a page after a crash only.
+/// it. It is on a page after a crash or an error between two records only.
 const UNKNOWN: u64 = u64::MAX;
 
 /// The block of the page of merges, and what writes its content.
@@ -127,6 +127,21 @@ pub fn write_list<'r>(
 }
 
 impl<'r> MergeLock<'r> {
+    /// The metapage, on which every list has a horizon.
+    pub fn settled(&self) -> Meta {
+        let meta = meta::read(self.index);
+        if !meta.free.iter().any(|list| list.horizon == UNKNOWN) {
+            return meta;
+        }
+        // All that the log has of it is older than the next transaction of today.
+        meta::change(self.index, |meta| {
+            let lists = meta.free.iter_mut();
+            for list in lists.filter(|list| list.horizon == UNKNOWN) {
+                list.horizon = next_transaction();
+            }
+        })
+    }
+
     /// Takes up to `most` blocks that nobody can be reading any more, and one more if that leaves a page of a list
     /// empty. Fewer, if there are no more.
     ///
@@ -137,16 +152,7 @@ impl<'r> MergeLock<'r> {
     pub fn take_free(&self, most: usize) -> Result<Vec<u32>> {
         let mut taken = Vec::new();
         while taken.len() < most {
-            let mut meta = meta::read(self.index);
-            if meta.free.iter().any(|list| list.horizon == UNKNOWN) {
-                // All that the log has of it is older than the next transaction of today.
-                meta = meta::change(self.index, |meta| {
-                    let lists = meta.free.iter_mut();
-                    for list in lists.filter(|list| list.horizon == UNKNOWN) {
-                        list.horizon = next_transaction();
-                    }
-                });
-            }
+            let meta = self.settled();
             let Some(at) = meta.free.iter().position(|l| self.is_past(l.horizon)) else {
                 break;
             };
