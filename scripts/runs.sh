@@ -165,6 +165,8 @@ run_regress() {
     if [[ -s $output/regression.diffs ]]; then
         head -n 500 "$output/regression.diffs"
         say "differences and results: ${output#"$ROOT"/}"
+        # For the summary.
+        cp "$output/regression.diffs" "$SCRATCH/failed.$kind.log"
     fi
     for name in "${tests[@]}"; do
         # PostgreSQL 15 prints "test NAME ... ok", later ones "ok 1 - NAME".
