@@ -2,7 +2,7 @@
 # Sourced: scratch clusters that leave the system's PostgreSQL alone.
 # Needs common.sh, packages.sh, postgres.sh, cargo.sh and a selected PostgreSQL.
 #
-#   scratch_cluster           the next four, and cluster_use, for a cluster "main"
+#   scratch_cluster [CONF...] the next five, and cluster_use, for a cluster "main"
 #   scratch_open              temporary directory $SCRATCH; removed on exit with all clusters
 #   stage_install             private copy of PostgreSQL plus the extension; sets $PGBIN
 #   cluster_init NAME         initdb, socket only, no authentication
@@ -258,6 +258,7 @@ scratch_cluster() {
     scratch_open
     stage_install
     cluster_init main
+    (($# == 0)) || cluster_conf main "$@"
     cluster_start main
     cluster_use main
 }

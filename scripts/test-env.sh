@@ -18,6 +18,7 @@ source "$here/cluster.sh"
 if [[ -z ${SCRATCH:-} ]]; then
     select_postgres
     build_extension
-    scratch_cluster
+    # See test.sh.
+    scratch_cluster 'autovacuum = off'
 fi
 cluster_use main
