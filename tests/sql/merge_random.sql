@@ -73,10 +73,11 @@ BEGIN
         RAISE WARNING E'before\n%\nafter\n%\nmerges\n%', before, after, (SELECT string_agg(g::text, E'\n' ORDER BY entry) FROM merges AS g);
     END IF;
 END $$;
-SELECT setseed(0.25);
-DO $$ BEGIN FOR i IN 1 .. 120 LOOP CALL one_round(); COMMIT; END LOOP; END $$;
+-- Each major has rounds of its own.
+SELECT setseed(0.25 + current_setting('server_version_num')::int / 10000 / 100.0);
+DO $$ BEGIN FOR i IN 1 .. 60 LOOP CALL one_round(); COMMIT; END LOOP; END $$;
 SELECT what, n FROM outcome WHERE what IN ('different', 'left', 'broken') ORDER BY 1;
-SELECT what, n > 100 AS many FROM outcome WHERE what IN ('merged', 'undone', 'same') ORDER BY 1;
+SELECT what, n > 50 AS many FROM outcome WHERE what IN ('merged', 'undone', 'same') ORDER BY 1;
 DROP TABLE person, visit, card, friend, part, cluster_of, merges, outcome;
 DROP FUNCTION state();
 DROP PROCEDURE fill(), one_round();

@@ -49,8 +49,8 @@ SELECT records, bool_and(abs(bits - sum) < 1e-9) AS is_sum FROM (SELECT records,
     GROUP BY 1 ORDER BY 1;
 -- A calibrated model.
 SELECT count(*) > 100 AS many, count(*) FILTER (WHERE score.bits <> batch.bits OR score.probability <> batch.probability) AS differ FROM (SELECT jsonb_set(model, '{calibration}', '{"slope": 0.5, "shift": -1, "answers": 30}') AS model FROM fitted) AS m,
-    LATERAL bloom_model_duplicates('people', 'id', model, 0.5, options => '{"force": true}') AS batch,
-    LATERAL bloom_model_score(model, (SELECT to_jsonb(p) FROM people p WHERE id::text = a), (SELECT to_jsonb(p) FROM people p WHERE id::text = b)) AS score;
+    LATERAL bloom_model_duplicates('people', 'id', model, 0.5, options => '{"force": true}') AS batch JOIN people AS x ON x.id::text = a JOIN people AS y ON y.id::text = b,
+    LATERAL bloom_model_score(model, to_jsonb(x), to_jsonb(y)) AS score;
 -- Missing members, null, and members that are none of the model's.
 SELECT count(*) AS keys FROM fitted, bloom_model_keys(model, '{}');
 SELECT array_agg(DISTINCT search) FROM fitted, bloom_model_keys(model, '{"dob": "1990-01-02", "given": null, "height": [1]}');
@@ -140,8 +140,8 @@ SET TimeZone = 'Asia/Kolkata';
 SET extra_float_digits = 3;
 CREATE TABLE measured_models AS SELECT fields, bloom_model_fit('measured', 'id', fields::text[]) AS model FROM (VALUES ('{name,seen:date,noted:day,born:date,weight:number,amount:number}'),
     ('{name,seen:text,noted:code,born:text,weight:text,amount:code}')) AS v (fields);
-SELECT left(fields, 16) AS fields, count(*) > 200 AS many, count(*) FILTER (WHERE score.bits <> batch.bits) AS differ FROM measured_models, bloom_model_duplicates('measured', 'id', model, 0, options => '{"force": true}') AS batch,
-    LATERAL bloom_model_score(model, (SELECT to_jsonb(m) FROM measured m WHERE id::text = a), (SELECT to_jsonb(m) FROM measured m WHERE id::text = b)) AS score GROUP BY 1 ORDER BY 1;
+SELECT left(fields, 16) AS fields, count(*) > 200 AS many, count(*) FILTER (WHERE score.bits <> batch.bits) AS differ FROM measured_models, bloom_model_duplicates('measured', 'id', model, 0, options => '{"force": true}') AS batch
+    JOIN measured AS x ON x.id::text = a JOIN measured AS y ON y.id::text = b, LATERAL bloom_model_score(model, to_jsonb(x), to_jsonb(y)) AS score GROUP BY 1 ORDER BY 1;
 RESET TimeZone;
 RESET extra_float_digits;
 DROP SCHEMA model_single CASCADE;
