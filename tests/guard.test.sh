@@ -229,7 +229,7 @@ there -c 'CREATE EXTENSION bloom_ident' -c 'CREATE TABLE applied (id int PRIMARY
 # applied IDS: waits until these rows are there
 applied() {
     local i found
-    for ((i = 0; i < 100; i++)); do
+    for ((i = 0; i < 600; i++)); do
         found=$(there -c "SELECT string_agg(id::text, ' ' ORDER BY id) FROM applied")
         [[ $found != "$1" ]] || return 0
         sleep 0.1
@@ -241,7 +241,7 @@ applied '1 3'
 there -c 'DROP TRIGGER guard ON applied' -c "CREATE TRIGGER guard AFTER INSERT ON applied FOR EACH ROW EXECUTE FUNCTION bloom_guard('sig', '0.7', 'reject')" -c 'ALTER TABLE applied ENABLE ALWAYS TRIGGER guard'
 sql -c "INSERT INTO applied VALUES (4, 'Erika Mustermann', bloom_signature('Erika Mustermann'))" -c "INSERT INTO applied VALUES (5, 'Jean Martin', bloom_signature('Jean Martin'))"
 refused_there() { grep -A 4 'relation "applied" is too similar' "$SCRATCH/guard/log" | grep -q 'CONTEXT:  processing remote data'; }
-for ((i = 0; i < 100; i++)); do ! refused_there || break; sleep 0.1; done
+for ((i = 0; i < 600; i++)); do ! refused_there || break; sleep 0.1; done
 refused_there || die 'the worker that applies changes was not refused'
 applied '1 3'
 there -c 'ALTER TABLE applied DISABLE TRIGGER guard'
