@@ -258,7 +258,8 @@ scratch_cluster() {
     scratch_open
     stage_install
     cluster_init main
-    (($# == 0)) || cluster_conf main "$@"
+    # What the run wants of every server wins (see cluster_init).
+    (($# == 0)) || cluster_conf main "$@" ${SERVER_CONF:+"$SERVER_CONF"}
     cluster_start main
     cluster_use main
 }
