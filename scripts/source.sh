@@ -38,7 +38,7 @@ source_build() {
         cd "$work"/postgresql-*/
         # Embedded SQL in C takes a tenth of the time, and nothing here uses it.
         sed -i 's/^SUBDIRS = libpq ecpg$/SUBDIRS = libpq/' src/interfaces/Makefile
-        # Compiled with -O2 and all that a debugger may ask for it takes twice the time, which a server for tests does not give back.
+        # Compiled with -O2 and all that a debugger may ask for it takes twice the time.
         # A copy of the installation finds libpq where it stands itself (see stage_install).
         ./configure --quiet --prefix="$prefix.new" --with-icu --with-libxml --without-readline --without-zlib \
             --enable-cassert CFLAGS='-O1 -g1' CPPFLAGS="$SOURCE_FLAGS" LDFLAGS="-Wl,-rpath,'\$\$ORIGIN/../lib',-rpath,'\$\$ORIGIN/../../../..'"

@@ -110,7 +110,7 @@ stopped() {
     sleep 0.7
     [[ $(sessions) != 0 ]] || fail "$how: $query has ended by itself"
     ask -c "SELECT $how(pid) FROM pg_stat_activity WHERE application_name = 'job' AND backend_type = 'client backend'" >/dev/null
-    for ((i = 0; i < 200; i++)); do
+    for ((i = 0; i < 40; i++)); do
         [[ $(sessions) != 0 ]] || break
         sleep 0.05
     done
